@@ -1,0 +1,1 @@
+"""The parent: which cases, on which machine, in which fresh process."""
