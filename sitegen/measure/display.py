@@ -42,7 +42,7 @@ class PlainDisplay:
 
     def started(self, task: Task) -> None:
         """Say which case begins and how much is left."""
-        self._clock.start(task)
+        self._clock.start()
         self._say(f"[{self._clock.position}] {task.case.id} … ({self._clock.left()})")
 
     def progressed(self, task: Task, progress: Report) -> None:
@@ -50,7 +50,7 @@ class PlainDisplay:
 
     def finished(self, task: Task, record: Record) -> None:
         """Say what came out."""
-        self._clock.finish(task)
+        self._clock.finish(task.case)
         self._say(f"  {outcome(record)}")
 
     def close(self) -> None:
@@ -86,7 +86,7 @@ class LiveDisplay(PlainDisplay):
 
     def started(self, task: Task) -> None:
         """Show the case."""
-        self._clock.start(task)
+        self._clock.start()
         self._bar.reset(self._line, completed=self._clock.finished, description=task.case.id, left=self._clock.left())
 
     def progressed(self, task: Task, progress: Report) -> None:
@@ -96,7 +96,7 @@ class LiveDisplay(PlainDisplay):
 
     def finished(self, task: Task, record: Record) -> None:
         """Leave the case's line behind."""
-        self._clock.finish(task)
+        self._clock.finish(task.case)
         self._bar.update(self._line, completed=self._clock.finished)
         self._say(f"{task.case.id}: {outcome(record)}")
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from sitegen.measure.plan import Task
+from sitegen.records.case import Case
 from sitegen.records.model import Record
 from sitegen.units import NS_PER_S
 
-_MINUTE_S = 60.0
+_MINUTE_S: Final = 60.0
+_START_TOKENS: Final = 3000  # importing and loading take about as long as this many tokens of one forward
 
 
 def known_durations(records: Iterable[Record]) -> dict[str, float]:
-    """Median seconds a sample of each case took, whatever the machine, by case id."""
+    """Median seconds that a sample of each case took, whatever the machine, by case id."""
     taken: dict[str, list[float]] = {}
     for record in records:
         if record.status == "ok":
@@ -23,14 +26,24 @@ def known_durations(records: Iterable[Record]) -> dict[str, float]:
     return {case_id: statistics.median(seconds) for case_id, seconds in taken.items()}
 
 
+def work(case: Case) -> float:
+    """A rough size of a case, in tokens of one forward: a backward counts as two (Kaplan et al. 2020, section 2.1)."""
+    tokens = case.batch_size * case.sequence_length
+    passes = {"baseline": 0, "inference": 1, "generation": 1}.get(case.mode)
+    if passes is None:
+        passes = 3 * case.steps * case.gradient_accumulation
+    return _START_TOKENS + tokens * passes
+
+
 class Clock:
     """Follows a campaign: what is finished, what it took, what is left."""
 
     def __init__(self, known: Mapping[str, float]) -> None:
         """`known`: seconds that each case took before, by case id."""
         self._known = known
-        self._waiting: list[str] = []
-        self._pace: list[float] = []
+        self._waiting: list[Case] = []
+        self._paces: list[float] = []
+        self._rates: list[float] = []
         self._began = 0.0
         self._total = 0
 
@@ -46,29 +59,34 @@ class Clock:
 
     def plan(self, tasks: Sequence[Task]) -> None:
         """The cases to come."""
-        self._waiting = [task.case.id for task in tasks if task.pending]
+        self._waiting = [task.case for task in tasks if task.pending]
         self._total = len(self._waiting)
 
-    def start(self, task: Task) -> None:
+    def start(self) -> None:
         """A case begins."""
-        del task
         self._began = time.monotonic()
 
-    def finish(self, task: Task) -> None:
+    def finish(self, case: Case) -> None:
         """A case has ended: learn this machine's pace from it."""
-        expected = self._known.get(task.case.id)
-        if expected:
-            self._pace.append((time.monotonic() - self._began) / expected)
-        if task.case.id in self._waiting:
-            self._waiting.remove(task.case.id)
+        seconds = time.monotonic() - self._began
+        if case.id in self._known:
+            self._paces.append(seconds / self._known[case.id])
+        self._rates.append(seconds / work(case))
+        self._waiting = [waiting for waiting in self._waiting if waiting.id != case.id]
 
     def left(self) -> str:
-        """``about 3 min left``; ``at least …`` when some case has never been timed; else that it is unknown."""
-        pace = statistics.median(self._pace) if self._pace else 1.0
-        expected = [self._known.get(case_id) for case_id in self._waiting]
-        timed = [seconds * pace for seconds in expected if seconds is not None]
-        if not timed:
+        """``about 3 min left``; ``roughly …`` when a case has never been timed; else that it is unknown."""
+        guesses = [self._expected(case) for case in self._waiting]
+        known = [seconds for seconds in guesses if seconds is not None]
+        if len(known) < len(guesses):
             return "time left unknown"
-        seconds = max(0.0, sum(timed) - (time.monotonic() - self._began))
+        seconds = max(0.0, sum(known) - (time.monotonic() - self._began))
         text = f"{seconds:.0f} s" if seconds < _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
-        return f"{'about' if len(timed) == len(expected) else 'at least'} {text} left"
+        sure = all(case.id in self._known for case in self._waiting)
+        return f"{'about' if sure else 'roughly'} {text} left"
+
+    def _expected(self, case: Case) -> float | None:
+        """Seconds that a case should take here; by its size when only others were timed; unknown at the very start."""
+        if case.id in self._known:
+            return self._known[case.id] * (statistics.median(self._paces) if self._paces else 1.0)
+        return work(case) * statistics.median(self._rates) if self._rates else None

@@ -118,7 +118,12 @@ def _adapter_fed(job: Job) -> bool:
 
 
 def _count_layers(model: Any, hook: Any) -> None:  # noqa: ANN401 - a model of any architecture, a torch hook
-    """Have `hook` called whenever a layer that can be checkpointed runs."""
+    """Have `hook` called whenever the inside of a layer that can be checkpointed runs.
+
+    The hooks sit on the layer's children: transformers recomputes a layer by its `forward`, which calls no hook of the
+    layer itself.
+    """
     for module in model.modules():
         if isinstance(module, GradientCheckpointingLayer):
-            module.register_forward_pre_hook(hook)
+            for child in module.children():
+                child.register_forward_pre_hook(hook)

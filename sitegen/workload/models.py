@@ -99,7 +99,9 @@ def _prepared_for_training(case: Case, model: Any) -> Any:  # noqa: ANN401 - a m
             model, use_gradient_checkpointing=case.gradient_checkpointing, gradient_checkpointing_kwargs=options
         )
     if case.gradient_checkpointing:
-        model.gradient_checkpointing_enable(options)
+        # transformers renamed the method in the course of its version 5.
+        enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
+        enable(options)
     return model
 
 

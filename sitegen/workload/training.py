@@ -6,6 +6,7 @@ them (a trace); the step neither knows nor cares which.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any, Final, Protocol
 import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
+from transformers import DynamicCache
 
 from sitegen.records.case import Case
 
@@ -115,16 +117,21 @@ def _generate(job: Job, generator: torch.Generator, phases: Phases) -> None:
     """Greedy decoding of `new_tokens` tokens with a KV cache, the logits of the last position only."""
     batch = draw_batch(job.case, job.model.config.vocab_size, generator)
     mask = batch.mask
+    cache = {_cache_argument(job): DynamicCache(config=job.model.config), "use_cache": True}
     with torch.no_grad():
         with phases("prefill"):
-            output = job.model(input_ids=batch.ids, attention_mask=mask, use_cache=True, logits_to_keep=1)
+            output = job.model(input_ids=batch.ids, attention_mask=mask, logits_to_keep=1, **cache)
         with phases("decode"):
             for _ in range(job.case.new_tokens - 1):
                 token = output.logits[:, -1:].argmax(-1)
                 mask = None if mask is None else torch.cat([mask, torch.ones_like(token)], dim=1)
-                output = job.model(
-                    input_ids=token, attention_mask=mask, past_key_values=output.past_key_values, use_cache=True
-                )
+                output = job.model(input_ids=token, attention_mask=mask, **cache)
+
+
+def _cache_argument(job: Job) -> str:
+    """What the model's forward calls its KV cache: transformers renames ``past_key_values`` to ``cache``."""
+    model = job.model.get_base_model() if job.case.method != "full" else job.model
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 
 
 def _loss(job: Job, batch: Batch) -> torch.Tensor:
