@@ -94,7 +94,7 @@ def _option(field: str) -> Callable[[_F], _F]:
             option_name(field), type=click.Choice(get_args(choices)), default=default, show_default=True, help=text
         )
     if field in _FLAGS:
-        return click.option(_FLAGS[field], default=default, help=_FLAG_HELP[field])
+        return click.option(_FLAGS[field], is_flag=True, default=default, help=_FLAG_HELP[field])
     if field in _LISTS:
         return click.option(option_name(field), default=",".join(default), show_default=True, help=_LISTS[field])
     return click.option(

@@ -35,6 +35,8 @@ class Observer:
         self.observed = Observed()
         self.after_phase: Callable[[str], None] = lambda _name: None
         self._stream = stream
+        if peak.swap_bytes() is None:
+            self.observed.reasons["swap_bytes"] = "this system does not tell what a process has in swap"
         self._step: int | None = None
         self._phases: dict[str, Phase] = {}
         self._highest = 0
@@ -127,6 +129,7 @@ def _run_case(request: Request, observer: Observer) -> None:
         _set_threads(request.case)
     observer.baseline()
     if request.folder is None:
+        observer.observed.reasons["peak_bytes"] = "a baseline runs nothing after the imports"
         return
     with observer.stage("load"):
         job, observer.observed.parameters = models.load(request.case, Path(request.folder))

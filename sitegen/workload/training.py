@@ -85,12 +85,18 @@ def run(job: Job, phases: Phases, step: Callable[[int], AbstractContextManager[N
             one_step(job, generator, phases)
 
 
+def _vocabulary(job: Job) -> int:
+    """Number of token ids; that of the text part when the model has several."""
+    size: int = job.model.config.get_text_config().vocab_size
+    return size
+
+
 def _train(job: Job, generator: torch.Generator, phases: Phases) -> None:
     """One optimizer step over `gradient_accumulation` micro-batches, then the gradients zeroed or freed."""
     if job.optimizer is None:
         raise TypeError("training needs an optimizer")
     for _ in range(job.case.gradient_accumulation):
-        batch = draw_batch(job.case, job.model.config.vocab_size, generator)
+        batch = draw_batch(job.case, _vocabulary(job), generator)
         with phases("forward"):
             loss = _loss(job, batch) / job.case.gradient_accumulation
         with phases("backward"):
@@ -103,7 +109,7 @@ def _train(job: Job, generator: torch.Generator, phases: Phases) -> None:
 
 def _infer(job: Job, generator: torch.Generator, phases: Phases) -> None:
     """One forward without labels, cache or gradients."""
-    batch = draw_batch(job.case, job.model.config.vocab_size, generator)
+    batch = draw_batch(job.case, _vocabulary(job), generator)
     with phases("forward"), torch.no_grad():
         job.model(
             input_ids=batch.ids,
@@ -115,7 +121,7 @@ def _infer(job: Job, generator: torch.Generator, phases: Phases) -> None:
 
 def _generate(job: Job, generator: torch.Generator, phases: Phases) -> None:
     """Greedy decoding of `new_tokens` tokens with a KV cache, the logits of the last position only."""
-    batch = draw_batch(job.case, job.model.config.vocab_size, generator)
+    batch = draw_batch(job.case, _vocabulary(job), generator)
     mask = batch.mask
     cache = {_cache_argument(job): DynamicCache(config=job.model.config), "use_cache": True}
     with torch.no_grad():
