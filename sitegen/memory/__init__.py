@@ -1,0 +1,1 @@
+"""The memory model: pure arithmetic, no torch."""

@@ -1,0 +1,1 @@
+"""Records and content in, a site out."""

@@ -1,0 +1,101 @@
+"""What the prose asserts: each qualitative sentence has a condition, and the build fails when records contradict it.
+
+A new claim is one line of `CLAIMS`, a comparison of facts; its message shows the facts' values.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A condition on named facts."""
+
+    condition: str
+    facts: tuple[str, ...]
+    holds: Callable[..., bool]
+
+
+def less(smaller: str, larger: str) -> Claim:
+    """One fact is below another."""
+    return Claim(f"{smaller} < {larger}", (smaller, larger), operator.lt)
+
+
+def at_most(smaller: str, larger: str) -> Claim:
+    """One fact is not above another."""
+    return Claim(f"{smaller} <= {larger}", (smaller, larger), operator.le)
+
+
+def above(name: str, low: float) -> Claim:
+    """A fact is above a number."""
+    return Claim(f"{name} > {low}", (name,), lambda value: value > low)
+
+
+def between(name: str, low: float, high: float) -> Claim:
+    """A fact is in an interval."""
+    return Claim(f"{low} <= {name} <= {high}", (name,), lambda value: low <= value <= high)
+
+
+def all_of(*claims: Claim) -> Claim:
+    """Every one of several claims."""
+    return Claim(
+        " and ".join(claim.condition for claim in claims),
+        tuple(name for claim in claims for name in claim.facts),
+        lambda *values: _all_hold(claims, list(values)),
+    )
+
+
+def _all_hold(claims: tuple[Claim, ...], values: list[Any]) -> bool:
+    """Give each claim its own values."""
+    results = []
+    for claim in claims:
+        own, values = values[: len(claim.facts)], values[len(claim.facts) :]
+        results.append(claim.holds(*own))
+    return all(results)
+
+
+CLAIMS: Final[dict[str, Claim]] = {
+    "training_costs_several_inferences": all_of(
+        between("training_over_inference_8", 3, 12), between("training_over_inference_8_fixed", 3, 12)
+    ),
+    "states_are_four_times_the_weights": between("states_over_weights", 3.95, 4.05),
+    "activations_are_the_largest_line": less("states", "training_8_activations"),
+    "gradients_weigh_as_the_weights": between("gradients_over_weights", 0.98, 1.02),
+    "moments_weigh_twice_the_weights": between("optimizer_state_over_weights", 1.98, 2.02),
+    "one_example_is_above_the_floor": less("states", "training_1_peak"),
+    "batch_grows_the_peak": all_of(
+        less("training_1_peak", "training_2_peak"),
+        less("training_2_peak", "training_4_peak"),
+        less("training_4_peak", "training_8_peak"),
+    ),
+    "growth_follows_the_batch": all_of(
+        between("growth_ratio_2_to_4", 1.5, 2.5), between("growth_ratio_4_to_8", 1.5, 2.5)
+    ),
+    "length_weighs_as_batch": between("length_change_fixed", -0.02, 0.02),
+    "step_two_is_higher": between("training_8_step_gap", 900e6, 3000e6),
+    "checkpointing_saves": all_of(
+        between("checkpointing_change", -0.6, -0.15), between("checkpointing_change_fixed", -0.6, -0.15)
+    ),
+    "checkpointing_is_slower": above("checkpointing_slower", 0),
+    "bfloat16_saves_less_than_half": all_of(
+        between("bfloat16_change", -0.495, -0.15), between("bfloat16_change_fixed", -0.495, -0.15)
+    ),
+    "lora_saves": all_of(less("lora_8_peak", "training_8_peak"), less("lora_8_fixed_peak", "training_8_fixed_peak")),
+    "lora_keeps_activations": less("lora_share", "lora_peak_share"),
+    "fixed_allocator_is_lower": all_of(
+        at_most("training_8_fixed_peak", "training_8_peak"),
+        at_most("training_4_long_fixed_peak", "training_4_long_peak"),
+        at_most("checkpointing_8_fixed_peak", "checkpointing_8_peak"),
+        at_most("lora_8_fixed_peak", "lora_8_peak"),
+    ),
+    "one_large_card_splits_the_two_bills": all_of(
+        less("example_pure", "large_card"), less("large_card", "example_mixed")
+    ),
+    "adapter_overflows_the_small_card": all_of(
+        less("example_weights", "small_card"), less("small_card", "example_adapter_total")
+    ),
+}

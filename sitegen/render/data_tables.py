@@ -1,0 +1,72 @@
+"""The tables of the page that gives the data: every file, and the meaning of every field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from sitegen.records.model import Record
+from sitegen.render.labels import STATUS_NAMES, label
+from sitegen.render.series import Series
+from sitegen.render.tables import Cell, Column, Row, Table, address
+
+FIELDS: Final = {
+    "schema_version": "version du schéma de ce fichier",
+    "protocol": "version du protocole de mesure",
+    "case_id": "nom de l’essai, unique parmi ceux d’une machine et d’un environnement",
+    "case": "toutes les options de l’essai, sous les noms de la ligne de commande",
+    "status": "issue de l’essai : ok, failed, invalid, timeout, out_of_memory, killed ou skipped",
+    "reason": "pourquoi l’essai n’a pas bien fini",
+    "model": "modèle mesuré, origine des poids et empreintes des fichiers",
+    "machine": "processeur, cœurs, mémoire vive et cartes graphiques ; rien qui nomme la machine ou son propriétaire",
+    "environment": "versions qui peuvent déplacer un pic",
+    "circumstances": "noyau, grandes pages, mémoire d’échange, limites et liste des paquets installés",
+    "workload_sha256": "empreinte du code mesuré, sans ses commentaires",
+    "samples": "chaque processus, avec ses étapes et ses phases ; les pics y sont bruts",
+    "content_sha256": "sceau : empreinte de tout le reste du fichier",
+    "summary.status": "la même issue",
+    "summary.peak_bytes": "pic net : le plus grand des pics de phase, chargement à part, moins la mémoire de départ",
+    "summary.load_peak_bytes": "pic net pendant le chargement du modèle",
+    "summary.baseline_bytes": "mémoire de départ : Python et les bibliothèques, avant tout modèle",
+    "summary.step_peak_bytes": "pic net de chaque étape",
+    "summary.phase_peak_bytes": "pic net de chaque phase de la dernière étape",
+    "summary.step_duration_ns": "durée de chaque étape",
+    "summary.parameters": "nombre de paramètres du modèle",
+    "summary.trainable_parameters": "nombre de paramètres entraînés",
+    "summary.component_bytes": "tenseurs vivants après la dernière étape : poids, gradients, état de l’optimiseur",
+    "summary.allocator": "allocateur de mémoire de l’essai",
+    "summary.samples": "nombre de processus relevés ; le résumé décrit celui de pic médian",
+    "summary.peak_range_bytes": "plus petit et plus grand pic, quand il y a plusieurs relevés",
+}
+"""The meaning of every key of a record and of its summary."""
+
+
+def fields(_: Series) -> Table:
+    """What each field of a record means."""
+    return Table(
+        "champs",
+        "Champs d’un relevé ; _bytes : octets, _ns : nanosecondes",
+        (Column("Champ"), Column("Sens")),
+        tuple(Row(Cell(name, lang="en"), (Cell(meaning),)) for name, meaning in FIELDS.items()),
+    )
+
+
+def downloads(records: Iterable[Record]) -> Table:
+    """The page and the file of every record."""
+    return Table(
+        "fichiers",
+        "Chaque relevé, sa page et son fichier",
+        (Column("Essai"), Column("Machine"), Column("État"), Column("Fichier")),
+        tuple(_download(record) for record in records),
+    )
+
+
+def _download(record: Record) -> Row:
+    """One record, one row."""
+    page = address(record)
+    cells = (
+        Cell(f"{record.machine.cpu_model}, torch {record.environment.packages.get('torch')}"),
+        Cell(STATUS_NAMES[record.status]),
+        Cell("JSON", href=f"{page.removesuffix('.html')}.json"),
+    )
+    return Row(Cell(label(record.case), href=page), cells)

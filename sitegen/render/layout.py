@@ -1,0 +1,177 @@
+"""Laying pages out: the templates, what they are given, and the files that come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from sitegen.errors import ContentError
+from sitegen.french import NO_BREAK, date, listed
+from sitegen.project import Project, Settings
+from sitegen.records.model import Record
+from sitegen.render import charts
+from sitegen.render.assets import Assets
+from sitegen.render.evidence import MissingFigureError
+from sitegen.render.labels import STATUS_NAMES, label
+from sitegen.render.markdown import Heading, Rendered, slug
+from sitegen.render.pages import Link, Page, Source, canonical, navigation, page_of, root_of
+from sitegen.render.record_tables import record_tables
+from sitegen.render.series import Series
+from sitegen.render.series_tables import by_allocator, everything
+from sitegen.render.syndication import FEED_PATH, SITEMAP_PATH, feed, sitemap
+from sitegen.render.tables import Table, address, rebased
+from sitegen.render.typeset import typeset
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+_RECORDS_TEMPLATE: Final = "measurements.html"
+
+
+@dataclass(frozen=True)
+class Site:
+    """What every template knows of the site."""
+
+    name: str
+    locale: str
+    navigation: tuple[Link, ...]
+    settings: Settings
+    data_date: str | None
+
+
+@dataclass(frozen=True)
+class Group:
+    """The records of one machine and environment, on the page that shows them all."""
+
+    id: str
+    title: str
+    description: str
+    charts: tuple[charts.Chart, ...]
+    tables: tuple[Table, ...]
+
+
+class Layout:
+    """Writes pages into a folder.
+
+    Args:
+        project: its settings.
+        series: what the prose speaks of; its date is that of the data.
+        sources: every page, for the navigation.
+        assets: what pages load.
+    """
+
+    def __init__(self, project: Project, series: Series, sources: list[Source], assets: Assets) -> None:
+        self._settings = project.settings
+        self._sources = sources
+        self.assets = assets
+        self.templates = _environment()
+        self._site = Site(
+            name=next(source.front.title for source in sources if not source.front.slug),
+            locale=project.settings.locale,
+            navigation=tuple(navigation(sources)),
+            settings=project.settings,
+            data_date=date(series.measured_at) if series.measured_at else None,
+        )
+
+    def write_page(self, folder: Path, index: int, rendered: Rendered, groups: list[Series]) -> None:
+        """One Markdown page."""
+        source, page = self._sources[index], page_of(self._sources, index, self._settings.url)
+        context: dict[str, Any] = {"page": page, "body": rendered.body, "toc": rendered.toc}
+        if source.front.template == _RECORDS_TEMPLATE:
+            shown = [_group(series, page.root) for series in groups]
+            context |= {
+                "groups": shown,
+                "toc": (*rendered.toc, *(Heading(group.id, group.title) for group in shown)),
+            }
+        self._write(folder, source.url_path, source.front.template, context)
+
+    def write_record(self, folder: Path, record: Record) -> None:
+        """The permanent page of one record."""
+        url_path = address(record)
+        root = root_of(url_path)
+        chart = charts.of_record(record)
+        context = {
+            "page": Page(
+                title=label(record.case),
+                description=_place(record),
+                url_path=url_path,
+                root=root,
+                canonical=canonical(url_path, self._settings.url),
+            ),
+            "record": record,
+            "label": label(record.case),
+            "status": STATUS_NAMES[record.status].capitalize(),
+            "reason": record.reason,
+            "chart": None if chart is None else replace(chart, table=rebased(chart.table, root)),
+            "tables": [rebased(table, root) for table in record_tables(record)],
+            "json_href": f"{record.case_id}.json",
+            "json_name": f"{record.case_id}.json",
+        }
+        self._write(folder, url_path, "record.html", context)
+
+    def write_extras(self, folder: Path, records: list[Record]) -> None:
+        """The page of a wrong address and, when the site has an address, its map and its feed."""
+        url = self._settings.url
+        if url is not None:
+            pages = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
+            (folder / SITEMAP_PATH).write_text(sitemap(pages, url), "utf-8")
+            (folder / FEED_PATH).write_text(feed(self._site.name, records, url, self._settings.locale), "utf-8")
+        page = Page(
+            "Page introuvable", "Il n’y a rien à cette adresse.", "404.html", f"{url.rstrip('/')}/" if url else ""
+        )
+        self._write(folder, "404.html", "404.html", {"page": page})
+
+    def _write(self, folder: Path, url_path: str, template: str, context: dict[str, Any]) -> None:
+        """Fill a template and write the page."""
+        if template not in self.templates.list_templates():
+            raise ContentError(
+                f"There is no template named {template}.", "Correct template in the page's front matter."
+            )
+        html = self.templates.get_template(template).render(site=self._site, assets=self.assets, **context)
+        path = folder / url_path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(typeset(html, self._settings.locale).strip() + "\n", "utf-8")
+
+
+def _environment() -> Environment:
+    """The site's own templates, where nothing undefined is let through and everything is escaped."""
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _group(series: Series, root: str) -> Group:
+    """The charts and tables of one series, for the page whose way back is `root`."""
+    machine, torch = series.machine, series.environment.packages.get("torch")
+    title = f"{machine.cpu_model}, {machine.cores}{NO_BREAK}cœurs, torch {torch}"
+    versions = [f"{name} {version}" for name, version in sorted(series.environment.packages.items()) if version]
+    identifier = slug(series.name)
+    return Group(
+        id=f"serie-{identifier}",
+        title=title,
+        description=f"{machine.system}, Python {series.environment.python}, {listed(versions)}.",
+        charts=tuple(_charts(series, identifier, root)),
+        tables=tuple(rebased(table, root) for table in (everything(series), by_allocator(series)) if table.rows),
+    )
+
+
+def _charts(series: Series, prefix: str, root: str) -> Iterator[charts.Chart]:
+    """Every chart that the series has records for, with identifiers of its own."""
+    for draw in charts.CHARTS.values():
+        with suppress(MissingFigureError):
+            chart = draw(series, prefix)
+            yield replace(chart, table=rebased(chart.table, root))
+
+
+def _place(record: Record) -> str:
+    """Where and when, in one sentence."""
+    torch = record.environment.packages.get("torch") or "absent"
+    when = f", le {date(record.samples[-1].measured_at)}" if record.samples else ""
+    return f"Relevé sur {record.machine.cpu_model} ({record.machine.cores}{NO_BREAK}cœurs), torch {torch}{when}."

@@ -1,0 +1,88 @@
+"""The geometry of a chart, computed once: the static picture and the interactive chart both draw it.
+
+Across, everything is in bytes, so that the drawing can be as wide as the page gives it room; down, in pixels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Component = Literal["weights", "gradients", "optimizer_state", "activations", "phase", "peak"]
+Anchor = Literal["start", "end"]
+Role = Literal["label", "value", "callout", "reference"]
+
+AXIS_PX: Final = 28
+"""The room under `floor` for the graduations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A piece of a bar: `start` and `size` in bytes, `top` and `thickness` in pixels, `hover` its French text."""
+
+    start: int
+    size: int
+    component: Component
+    top: int
+    thickness: int
+    hover: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Two figures of the same thing: a hollow dot at `start`, a full one at `end` (bytes), at `y` pixels."""
+
+    start: int
+    end: int
+    y: int
+    hover_start: str
+    hover_end: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text anchored at `value` bytes, its baseline at `y` pixels; `detail` gives way where room lacks."""
+
+    value: int
+    y: int
+    text: str
+    role: Role
+    anchor: Anchor = "start"
+    shift: int = 0
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Upright:
+    """A vertical line at `value` bytes, from `top` to `bottom` pixels."""
+
+    value: int
+    top: int
+    bottom: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A graduation of the axis."""
+
+    value: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """All that is drawn. The axis lies at `floor` pixels and its end is `domain` bytes."""
+
+    domain: int
+    floor: int
+    height: int
+    bars: tuple[Bar, ...]
+    spans: tuple[Span, ...]
+    texts: tuple[Text, ...]
+    rules: tuple[Upright, ...]
+    leaders: tuple[Upright, ...]
+    ticks: tuple[Tick, ...]
+
+    def across(self, value: int) -> str:
+        """A place or a width in bytes as a share of the drawing's width: ``12.5%``."""
+        return f"{100 * value / self.domain:.3f}".rstrip("0").rstrip(".") + "%"

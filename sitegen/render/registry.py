@@ -1,0 +1,28 @@
+"""The tables that a page may ask for with ``{{ table("…") }}``: a new one is one function and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from sitegen.render.comparison_tables import doubling, fixes, quoted, two_steps
+from sitegen.render.data_tables import fields
+from sitegen.render.rule_tables import mixed_bytes, presets, seven_billion
+from sitegen.render.series import Series
+from sitegen.render.series_tables import bill, by_allocator, everything, reference
+from sitegen.render.tables import Table
+
+TABLES: Final[dict[str, Callable[[Series], Table]]] = {
+    "bill": bill,
+    "by_allocator": by_allocator,
+    "doubling": doubling,
+    "everything": everything,
+    "fields": fields,
+    "fixes": fixes,
+    "mixed_bytes": mixed_bytes,
+    "presets": presets,
+    "quoted": quoted,
+    "reference": reference,
+    "seven_billion": seven_billion,
+    "two_steps": two_steps,
+}

@@ -1,0 +1,103 @@
+"""What a table is, and the cells that records give: every figure of the site is available in one, without a chart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sitegen.french import UNKNOWN, change, number
+from sitegen.records.model import Record
+from sitegen.render.labels import STATUS_NAMES
+from sitegen.units import MB_BYTES, NS_PER_S
+
+Kind = Literal["measured", "traced", "estimated", "quoted", "arithmetic"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell. `href` starts at the site's root, without a leading slash: the template puts `page.root` before it."""
+
+    text: str
+    sort_value: float | None = None
+    href: str | None = None
+    lang: str | None = None
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's heading; the unit stands in the heading and not in the cells."""
+
+    title: str
+    unit: str | None = None
+    numeric: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: its header cell, then one cell for each other column."""
+
+    header: Cell
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: `columns[0]` is the row headers' column."""
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    note: str | None = None
+
+
+def measured(size_bytes: int | None, href: str | None = None, kind: Kind = "measured") -> Cell:
+    """A size in Mo, without its unit; a size that is not known says so."""
+    if size_bytes is None:
+        return Cell(UNKNOWN, href=href)
+    return Cell(number(size_bytes / MB_BYTES), float(size_bytes), href, kind=kind)
+
+
+def relative(ratio_value: float, href: str | None = None) -> Cell:
+    """A relative change with its sign and its percent sign."""
+    return Cell(change(ratio_value), ratio_value, href, kind="measured")
+
+
+def percentage(ratio_value: float, href: str | None = None) -> Cell:
+    """A relative change with its sign, without its percent sign: the heading has it."""
+    return Cell(change(ratio_value).removesuffix("%").rstrip(), ratio_value, href, kind="measured")
+
+
+def timed(duration_ns: int | None, href: str | None = None) -> Cell:
+    """A duration in seconds, without its unit."""
+    if duration_ns is None:
+        return Cell(UNKNOWN, href=href)
+    return Cell(number(duration_ns / NS_PER_S, 1), duration_ns / NS_PER_S, href, kind="measured")
+
+
+def address(record: Record) -> str:
+    """The permanent page of a record, from the site's root."""
+    return f"mesures/{record.key}.html"
+
+
+def peak_of(record: Record | None) -> Cell:
+    """The net peak of a record with a link to it; without one, or when it did not end well, why there is no figure."""
+    if record is None:
+        return Cell("non mesuré")
+    if record.status != "ok":
+        return Cell(STATUS_NAMES[record.status], href=address(record))
+    return measured(record.summary.peak_bytes, address(record))
+
+
+def rebased(table: Table, root: str) -> Table:
+    """The same table for a page whose way back to the site's root is `root`."""
+    rows = tuple(
+        Row(_rebased(row.header, root), tuple(_rebased(cell, root) for cell in row.cells)) for row in table.rows
+    )
+    return replace(table, rows=rows)
+
+
+def _rebased(cell: Cell, root: str) -> Cell:
+    """The cell with its address relative to the page."""
+    return cell if cell.href is None else replace(cell, href=root + cell.href)
