@@ -16,14 +16,14 @@ _MINUTE_S: Final = 60.0
 _START_TOKENS: Final = 3000  # importing and loading take about as long as this many tokens of one forward
 
 
-def known_durations(records: Iterable[Record]) -> dict[str, float]:
-    """Median seconds that a sample of each case took, whatever the machine, by case id."""
-    taken: dict[str, list[float]] = {}
+def known_durations(records: Iterable[Record]) -> dict[Case, float]:
+    """Median seconds that a sample of each case took, whatever the machine."""
+    taken: dict[Case, list[float]] = {}
     for record in records:
         if record.status == "ok":
             seconds = [sample.duration_ns / NS_PER_S for sample in record.samples]
-            taken.setdefault(record.case_id, []).extend(seconds)
-    return {case_id: statistics.median(seconds) for case_id, seconds in taken.items()}
+            taken.setdefault(record.case, []).extend(seconds)
+    return {case: statistics.median(seconds) for case, seconds in taken.items()}
 
 
 def work(case: Case) -> float:
@@ -38,12 +38,12 @@ def work(case: Case) -> float:
 class Clock:
     """Follows a campaign: what is finished, what it took, what is left."""
 
-    def __init__(self, known: Mapping[str, float]) -> None:
-        """`known`: seconds that each case took before, by case id."""
-        self._known = known
+    def __init__(self, known: Mapping[Case, float]) -> None:
+        """`known`: seconds that each case took before."""
+        self._known = {case.id: seconds for case, seconds in known.items()}
         self._waiting: list[Case] = []
         self._paces: list[float] = []
-        self._rates: list[float] = []
+        self._rates = [seconds / work(case) for case, seconds in known.items()]
         self._began = 0.0
         self._total = 0
 

@@ -42,9 +42,12 @@ def known_config(raw: dict[str, Any]) -> Any:  # noqa: ANN401 - transformers has
             f"config.json: transformers {transformers.__version__} does not know model_type {model_type!r}.",
             "Upgrade transformers, or choose another model; code that comes with a model is never run.",
         )
-    _require_dimensions(raw, CONFIG_MAPPING[model_type]())
+    architecture = CONFIG_MAPPING[model_type]
     try:
-        return CONFIG_MAPPING[model_type].from_dict(raw)
+        _require_dimensions(raw, architecture())
+        return architecture.from_dict(raw)
+    except ModelError:
+        raise
     except Exception as error:
         raise ModelError(
             f"config.json was refused by transformers: {_first_line(error)}", "Correct the key."

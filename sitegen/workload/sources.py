@@ -108,7 +108,8 @@ def from_hub(repo: str, revision: str | None, say: Say) -> Origin:
     """
     if hub_reachable():
         return download(repo, revision, say)
-    found = cached(repo, revision)
+    with _hub_errors(repo, revision):
+        found = cached(repo, revision)
     if found is None:
         raise ModelError(
             f"{repo} is not in the local cache, and the hub does not answer (or HF_HUB_OFFLINE is set).",

@@ -34,7 +34,7 @@ def test_nothing_is_promised_before_anything_was_timed() -> None:
 
 
 def test_known_durations_are_scaled_by_this_machine_s_pace() -> None:
-    clock = Clock({A.id: 5.0, B.id: 40.0})
+    clock = Clock({A: 5.0, B: 40.0})
     clock.plan(_tasks(A, B))
     clock.start()  # at 0 s
     clock.finish(A)  # at 10 s: twice what is known
@@ -53,6 +53,14 @@ def test_a_case_never_timed_is_guessed_by_its_size_and_said_so() -> None:
     assert clock.left() == f"roughly {expected:.0f} s left"
 
 
+def test_a_case_never_timed_is_guessed_from_the_others_records() -> None:
+    clock = Clock({A: 8.0})
+    clock.plan(_tasks(B))
+    clock.start()  # at 0 s; asked at 10 s
+    expected = 8.0 * work(B) / work(A) - 10.0
+    assert clock.left() == f"roughly {expected:.0f} s left"
+
+
 def test_training_weighs_three_forwards_a_step() -> None:
     start = work(Case(mode="baseline"))
     assert work(Case(batch_size=2)) - start == 3 * 2 * (2 * 256)
@@ -62,4 +70,4 @@ def test_training_weighs_three_forwards_a_step() -> None:
 def test_failed_records_teach_no_duration() -> None:
     good = record(A)
     seconds = good.samples[0].duration_ns / NS_PER_S
-    assert known_durations([good, record(B, status="timeout", reason="slow")]) == {A.id: seconds}
+    assert known_durations([good, record(B, status="timeout", reason="slow")]) == {A: seconds}

@@ -192,9 +192,10 @@ def test_an_unknown_architecture_is_named_with_the_version() -> None:
         convert.known_config({"model_type": "no-such-thing"})
 
 
-def test_a_value_that_transformers_refuses_names_the_file() -> None:
+@pytest.mark.parametrize("changes", [{"rms_norm_eps": "small"}, {"text_config": "llama"}])
+def test_a_value_that_transformers_refuses_names_the_file(changes: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match=r"config\.json was refused by transformers"):
-        convert.known_config({**LLAMA, "rms_norm_eps": "small"})
+        convert.known_config({**LLAMA, **changes})
 
 
 def test_a_full_disk_is_told_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,6 +79,8 @@ def test_a_hub_model_without_hub_nor_copy_says_so(hub_cache: Path, monkeypatch: 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match="somebody/something is not in the local cache"):
         sources.from_hub("somebody/something", None, silent)
+    with pytest.raises(ModelError, match=r"did not serve somebody/some\.\.thing"):
+        sources.from_hub("somebody/some..thing", None, silent)
 
 
 def wheel_with(content: bytes) -> bytes:

@@ -66,7 +66,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const preset = (key) => data.presets.find((candidate) => candidate.key === key);
 
     /** @param {string} name @param {string} message empty when the field is right */
-    function comwritten(name, message) {
+    function complain(name, message) {
       part(`error-${name}`).textContent = message;
       if (message) inputs[name].setAttribute("aria-invalid", "true");
       else inputs[name].removeAttribute("aria-invalid");
@@ -151,7 +151,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
     /** After a pause: say what is still wrong, once, then the result, once. */
     function settle(faults) {
-      Object.entries(faults).forEach(([name, { message }]) => comwritten(name, message));
+      Object.entries(faults).forEach(([name, { message }]) => complain(name, message));
       const wrong = Object.values(faults).find(({ message }) => message);
       if (!wrong) announce(`VRAM d’entraînement${NO_BREAK}: ${size(last.v)}.`);
       else announce(last ? spaced(`${wrong.message} Dernier résultat valable : ${size(last.v)}.`) : wrong.message);
@@ -165,7 +165,7 @@ document.addEventListener("DOMContentLoaded", () => {
       );
       if (!last && read.n.kind === "blank") faults.n.message = "";
       for (const [name, { message, kind }] of Object.entries(faults)) {
-        if (kind !== "incomplete") comwritten(name, message);
+        if (kind !== "incomplete") complain(name, message);
       }
       const right = Object.values(faults).every(({ message }) => !message);
       if (right && read.n.kind === "number") {
