@@ -1,0 +1,131 @@
+"""A real Chromium on a whole site, built once from synthetic records; nothing outside the site can be reached."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Route
+
+from sitegen.project import find_project
+from sitegen.records.case import Case
+from sitegen.render.build import render
+from tests import factories
+
+CONTENT = Path(__file__).resolve().parents[2] / "content"
+CALCULATOR = "calculateurs/vram-entrainement/index.html"
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    found = os.environ.get("SITEGEN_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    given = {**browser_type_launch_args, "args": CHROMIUM_ARGUMENTS}
+    return {**given, "executable_path": found} if found else given
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of a reference suite, with a failed record beside it."""
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(CONTENT, root / "content")
+    failed = factories.record(Case(batch_size=64), status="out_of_memory", reason="killed by the <kernel> & its guard")
+    factories.write_records([*factories.reference_suite(), failed], root / "measurements")
+    return render(find_project(root)).site
+
+
+@pytest.fixture(scope="session")
+def addresses(site: Path) -> list[str]:
+    """Every page but the records' pages, of which each kind has one: baseline, inference, training, failed."""
+    pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    records = [page for page in pages if page.count("/") == 3 and page.startswith("mesures/")]
+    kinds = ("baseline-fixed", "inference-full-float32-b8-s256-default", "training-lora", "-b64-")
+    shown = [next(page for page in records if kind in page) for kind in kinds]
+    return [page for page in pages if page not in records] + shown
+
+
+class _Silent(SimpleHTTPRequestHandler):
+    """A file server that does not write to the terminal."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def server(site: Path) -> Iterator[str]:
+    """The address of a local server, ending with a slash."""
+    running = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=str(site)))
+    threading.Thread(target=running.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{running.server_port}/"
+    running.shutdown()
+    running.server_close()
+
+
+@pytest.fixture(params=["http", "file"])
+def origin(request: pytest.FixtureRequest, server: str, site: Path) -> str:
+    """Where the site is read from: a server, or the disk."""
+    return server if request.param == "http" else f"{site.as_uri()}/"
+
+
+@dataclass
+class Watch:
+    """What a page said and asked for."""
+
+    messages: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def outside(self, origin: str) -> list[str]:
+        """The requests that leave the site."""
+        return [url for url in self.requests if not url.startswith((origin, "data:", "blob:"))]
+
+    def clear(self) -> None:
+        self.messages.clear()
+        self.requests.clear()
+
+
+@pytest.fixture
+def watch(context: BrowserContext, server: str) -> Watch:
+    """Listen to every page of the context, and block what is neither the server nor the disk."""
+    seen = Watch()
+
+    def guard(route: Route) -> None:
+        if route.request.url.startswith((server, "file:", "data:", "blob:")):
+            route.continue_()
+        else:
+            route.abort()
+
+    def on_request(request: Request) -> None:
+        seen.requests.append(request.url)
+
+    def on_console(message: ConsoleMessage) -> None:
+        seen.messages.append(f"{message.page.url if message.page else ''}: {message.text}")
+
+    context.route("**/*", guard)
+    context.on("request", on_request)
+    context.on("console", on_console)
+    context.on("weberror", lambda error: seen.messages.append(str(error.error)))
+    context.on("requestfailed", lambda request: seen.messages.append(f"failed: {request.url}"))
+    return seen
+
+
+@pytest.fixture
+def calculator(page: Page, watch: Watch, server: str) -> Page:
+    """The page of the calculator, silent so far."""
+    page.goto(server + CALCULATOR)
+    assert watch.messages == []
+    return page
