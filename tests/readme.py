@@ -1,4 +1,4 @@
-"""The help of `sitegen measure` in the README: generated, and checked by a test. To write it: ``python -m tests.readme``."""
+"""The help in the README: generated, and checked by a test. To write it: ``python -m tests.readme``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001, PLC0415, T201 - un script seul : torch s'importe une fois les options lues, le résultat s'affiche
 """Mesurer la mémoire que demande un modèle de langage, en inférence ou à l'entraînement, sur le processeur.
 
 Sous Linux ou macOS ; sous Windows, dans WSL (le sous-système Windows pour Linux). Il faut Python 3.11 ou plus :

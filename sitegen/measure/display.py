@@ -57,6 +57,7 @@ class PlainDisplay:
         """Nothing to put away."""
 
     def _say(self, line: str) -> None:
+        """One line, at once."""
         print(line, file=self._stream, flush=True)
 
 
@@ -105,6 +106,7 @@ class LiveDisplay(PlainDisplay):
         self._bar.stop()
 
     def _say(self, line: str) -> None:
+        """One line above the live one."""
         self._console.print(line, markup=False, soft_wrap=True)
 
 

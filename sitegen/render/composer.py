@@ -177,7 +177,7 @@ class Composer:
         path = self._project.content / LISTINGS / name
         if not path.is_file():
             raise ContentError(f"content/{LISTINGS}/{name} does not exist.", "Add the file, or correct the name.")
-        return Markup('<pre><code class="language-python">{}</code></pre>').format(path.read_text("utf-8"))
+        return Markup('<pre tabindex="0"><code class="language-python">{}</code></pre>').format(path.read_text("utf-8"))
 
     def _macro(self, template: str, macro: str, argument: object) -> Markup:
         """The HTML of one macro of the templates."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -19,7 +19,9 @@ from jinja2 import Environment, StrictUndefined, TemplateError, TemplateSyntaxEr
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 from mdit_py_plugins.attrs import attrs_plugin
 from mdit_py_plugins.deflist import deflist_plugin
@@ -155,4 +157,12 @@ def _jinja() -> Environment:
 def _markdown() -> MarkdownIt:
     """CommonMark with tables, definition lists and ``[term]{lang=en}``; HTML is not let through."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown.add_render_rule("fence", _scrollable_fence)
     return markdown.use(deflist_plugin).use(attrs_plugin, spans=True, allowed=("lang",))
+
+
+def _scrollable_fence(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    """A block of code in the tab order: a wide one must scroll by keyboard, with JavaScript or without."""
+    return renderer.fence(tokens, index, options, env).replace("<pre>", '<pre tabindex="0">', 1)

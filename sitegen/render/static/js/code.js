@@ -1,4 +1,4 @@
-/** Blocks of code: a button that copies, and a place in the tab order so that a wide block can be scrolled by keyboard. */
+/** Blocks of code: a button that copies. */
 (() => {
   "use strict";
 
@@ -36,7 +36,6 @@
     });
     block.replaceWith(frame);
     frame.append(button, block);
-    block.tabIndex = 0;
   }
 
   document.querySelectorAll("pre:has(> code)").forEach(wire);
