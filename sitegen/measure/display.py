@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Task as Line
+from rich.text import Text
 
 from sitegen.measure.plan import Task
 from sitegen.measure.timing import Clock
@@ -61,6 +63,19 @@ class PlainDisplay:
         print(line, file=self._stream, flush=True)
 
 
+class _Left(ProgressColumn):
+    """The time left, asked again at each refresh."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def render(self, task: Line) -> Text:
+        """The clock's own words."""
+        del task
+        return Text(self._clock.left())
+
+
 class LiveDisplay(PlainDisplay):
     """One live line under the finished ones: case, phase, elapsed, time left."""
 
@@ -72,12 +87,12 @@ class LiveDisplay(PlainDisplay):
             MofNCompleteColumn(),
             TextColumn("{task.description}", markup=False),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}", markup=False),
+            _Left(self._clock),
             console=self._console,
             refresh_per_second=1,
             transient=True,
         )
-        self._line = self._bar.add_task("", total=None, left="", start=False)
+        self._line = self._bar.add_task("", total=None, start=False)
 
     def planned(self, tasks: Sequence[Task]) -> None:
         """Say what will be measured, and show the bar."""
@@ -88,12 +103,12 @@ class LiveDisplay(PlainDisplay):
     def started(self, task: Task) -> None:
         """Show the case."""
         self._clock.start()
-        self._bar.reset(self._line, completed=self._clock.finished, description=task.case.id, left=self._clock.left())
+        self._bar.reset(self._line, completed=self._clock.finished, description=task.case.id)
 
     def progressed(self, task: Task, progress: Report) -> None:
         """Show the phase."""
         where = progress.phase if progress.step is None else f"step {progress.step}, {progress.phase}"
-        self._bar.update(self._line, description=f"{task.case.id}: {where}", left=self._clock.left())
+        self._bar.update(self._line, description=f"{task.case.id}: {where}")
 
     def finished(self, task: Task, record: Record) -> None:
         """Leave the case's line behind."""

@@ -67,7 +67,7 @@ def environment_of(case: Case) -> Environment:
 def circumstances() -> Circumstances:
     """What is worth knowing of the measurement without splitting its series."""
     return Circumstances(
-        kernel=platform.release(),
+        kernel=kernel_version(platform.release()),
         transparent_huge_pages=bracketed(_read("/sys/kernel/mm/transparent_hugepage/enabled")),
         swap_total_bytes=psutil.swap_memory().total,
         cgroup_limit_bytes=smallest_limit(_cgroup_limits()),
@@ -113,6 +113,12 @@ def installed_version(package: str) -> str | None:
 def usable_cores() -> int:
     """Cores that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def kernel_version(release: str) -> str:
+    """The numbers of a kernel release: what follows them may name its owner."""
+    found = re.match(r"[0-9]+(\.[0-9]+)*", release)
+    return found.group() if found else "unknown"
 
 
 def bracketed(choices: str | None) -> str | None:

@@ -8,7 +8,7 @@ from importlib import metadata
 import pytest
 
 from sitegen.measure import machine
-from sitegen.measure.machine import bracketed, code_of, environment_of, smallest_limit, this_machine
+from sitegen.measure.machine import bracketed, code_of, environment_of, kernel_version, smallest_limit, this_machine
 from sitegen.records.case import Case
 from sitegen.units import GIB_BYTES
 
@@ -64,6 +64,19 @@ def test_the_kernel_s_choice_is_the_bracketed_word(text: str | None, choice: str
 )
 def test_the_smallest_limit_of_the_ancestry_binds(limits: list[str], binding: int | None) -> None:
     assert smallest_limit(limits) == binding
+
+
+@pytest.mark.parametrize(
+    ("release", "kept"),
+    [
+        ("6.1.0-13-amd64", "6.1.0"),
+        ("5.15.90.1-microsoft-standard-WSL2", "5.15.90.1"),
+        ("6.8-acme", "6.8"),
+        ("", "unknown"),
+    ],
+)
+def test_a_kernel_is_named_by_its_numbers_alone(release: str, kept: str) -> None:
+    assert kernel_version(release) == kept
 
 
 def test_only_what_can_move_a_peak_is_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
