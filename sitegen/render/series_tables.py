@@ -110,7 +110,7 @@ def everything(series: Series) -> Table:
         (
             Column("Essai"),
             Column("Allocateur"),
-            Column("État"),
+            Column("Départ", _MO, numeric=True),
             Column("Pic", _MO, numeric=True),
             Column("Étape 1", _MO, numeric=True),
             Column("Étape 2", _MO, numeric=True),
@@ -129,14 +129,21 @@ def _record_row(record: Record) -> Row:
     steps = [measured(peak, href) for peak in summary.step_peak_bytes[:2]]
     cells = (
         Cell(ALLOCATOR_NAMES[record.case.allocator].removeprefix("allocateur ")),
-        Cell(STATUS_NAMES[record.status]),
-        peak_of(record) if summary.peak_bytes is not None else _no_figure(record),
+        _no_figure(record) if summary.baseline_bytes is None else measured(summary.baseline_bytes, href),
+        _peak_or_status(record),
         *(steps + [_no_figure(record)] * (2 - len(steps))),
         _no_figure(record) if summary.load_peak_bytes is None else measured(summary.load_peak_bytes, href),
         _step_time(record),
         Cell(date(record.samples[-1].measured_at)),
     )
     return Row(Cell(short_label(record.case), href=href), cells)
+
+
+def _peak_or_status(record: Record) -> Cell:
+    """The peak, or how the case ended when it did not end well."""
+    if record.status != "ok":
+        return Cell(STATUS_NAMES[record.status])
+    return peak_of(record) if record.summary.peak_bytes is not None else _no_figure(record)
 
 
 def _no_figure(record: Record) -> Cell:
