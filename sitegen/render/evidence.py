@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sitegen.errors import SitegenError
+from sitegen.errors import ContentError
 from sitegen.records.case import Case, option_name
 from sitegen.records.model import Record
 from sitegen.render.labels import STATUS_NAMES
@@ -13,7 +13,7 @@ from sitegen.render.series import Series
 Component = Literal["weights", "gradients", "optimizer_state"]
 
 
-class MissingFigureError(SitegenError):
+class MissingFigureError(ContentError):
     """A figure that no successful record holds: the page that needs it cannot be rendered."""
 
 
