@@ -4,6 +4,9 @@ SitegenError (1)
 ├── UsageError (2)          an option or an input that cannot be right
 ├── ProjectError (3)        no project here, or one that lacks something
 ├── ModelError (4)          a model that cannot be found, read or trusted
+│   ├── ConfigurationError (10)   its config.json does not describe a model
+│   ├── WeightsError (11)         its weights' files are damaged or incomplete
+│   └── PointerError (12)         a Git LFS pointer lies where the weights should be
 ├── MeasurementError (5)    the suite ran, and at least one case did not end well
 ├── RecordError (6)         a record that is corrupted, tampered with or too new
 ├── ContentError (7)        a page that cannot be rendered, or says what is not so
@@ -57,6 +60,24 @@ class ModelError(SitegenError):
     exit_code = 4
 
 
+class ConfigurationError(ModelError):
+    """A config.json that does not describe a model."""
+
+    exit_code = 10
+
+
+class WeightsError(ModelError):
+    """Weights' files that are damaged or incomplete."""
+
+    exit_code = 11
+
+
+class PointerError(ModelError):
+    """A Git LFS pointer in the place of the weights."""
+
+    exit_code = 12
+
+
 class MeasurementError(SitegenError):
     """At least one case did not end well; its record says why."""
 
@@ -91,6 +112,9 @@ ALL_KINDS: tuple[type[SitegenError], ...] = (
     UsageError,
     ProjectError,
     ModelError,
+    ConfigurationError,
+    WeightsError,
+    PointerError,
     MeasurementError,
     RecordError,
     ContentError,

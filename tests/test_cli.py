@@ -44,7 +44,11 @@ def test_each_kind_of_error_has_its_own_exit_code() -> None:
     kinds: tuple[type[SitegenError], ...] = (SitegenError, *ALL_KINDS)
     codes = [kind.exit_code for kind in kinds]
     assert len(set(codes)) == len(codes)
-    assert set(SitegenError.__subclasses__()) == set(ALL_KINDS)
+    assert {kind for kind in _descendants(SitegenError) if kind.__module__ == "sitegen.errors"} == set(ALL_KINDS)
+
+
+def _descendants(kind: type[SitegenError]) -> list[type[SitegenError]]:
+    return [each for child in kind.__subclasses__() for each in (child, *_descendants(child))]
 
 
 @pytest.mark.parametrize(
@@ -139,3 +143,44 @@ def test_the_help_lists_every_command() -> None:
     text = sitegen("--help", cwd=ROOT).stdout
     for command in ("build", "measure", "list", "render", "init", "schema"):
         assert f"  {command}" in text
+
+
+@pytest.fixture
+def model_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "modele"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(TINY), encoding="utf-8")
+    return folder
+
+
+TINY = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "vocab_size": 512,
+}
+
+
+def test_faults_of_a_model_each_have_their_own_message_and_exit_code(tmp_path: Path, model_folder: Path) -> None:
+    weights = model_folder / "model.safetensors"
+
+    def measured(*arguments: str) -> tuple[int, str]:
+        done = sitegen("measure", "--output", "out", *arguments, cwd=tmp_path, SITEGEN_CACHE=str(tmp_path / "cache"))
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stderr
+
+    weights.write_bytes((1000).to_bytes(8, "little") + b"{}")
+    code, said = measured("--model", str(model_folder))
+    assert (code, "is truncated" in said, "Download the file again" in said) == (11, True, True)
+
+    weights.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", encoding="utf-8")
+    code, said = measured("--model", str(model_folder))
+    assert (code, "Git LFS pointer" in said, "git lfs pull" in said) == (12, True, True)
+
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({key: value for key, value in TINY.items() if key != "hidden_size"}), encoding="utf-8")
+    code, said = measured("--config", str(config))
+    assert (code, "has no hidden_size" in said) == (10, True)
+    assert not list((tmp_path / "out").rglob("*.json"))

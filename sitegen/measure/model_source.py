@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from sitegen.errors import ModelError, UsageError, from_os_error
+from sitegen.errors import ConfigurationError, ModelError, UsageError, from_os_error
 from sitegen.measure.cache import remembered_sha256
 from sitegen.records.case import DEFAULT_MODEL
 
@@ -58,9 +58,9 @@ def _from_config(model: str, path: Path) -> ModelSource:
     try:
         config = json.loads(path.read_bytes())
     except OSError as error:
-        raise ModelError(f"--config {path} cannot be read: {error.strerror}.", "Check the path.") from error
+        raise ConfigurationError(f"--config {path} cannot be read: {error.strerror}.", "Check the path.") from error
     except ValueError as error:
-        raise ModelError(f"--config {path} is not valid JSON ({error}).", "Correct the file.") from error
+        raise ConfigurationError(f"--config {path} is not valid JSON ({error}).", "Correct the file.") from error
     canonical = json.dumps(config, sort_keys=True, separators=(",", ":")).encode()
     return ModelSource(kind="config", case_name=f"config-{_short_hash(canonical)}", path=path.resolve())
 

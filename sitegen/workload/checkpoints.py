@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from sitegen.errors import ModelError
+from sitegen.errors import ConfigurationError, PointerError, WeightsError
 from sitegen.records.model import SourceFile
 from sitegen.units import readable
 
@@ -28,16 +28,16 @@ def read_config(path: Path) -> dict[str, Any]:
     """The configuration's JSON object.
 
     Raises:
-        ModelError: not a JSON object, no `model_type`, two different dtypes, or weights that are already quantised.
+        ConfigurationError: not a JSON object, no `model_type`, two different dtypes, weights already quantised.
     """
     config = _read_object(path)
     if not isinstance(config.get("model_type"), str):
-        raise ModelError(
+        raise ConfigurationError(
             f"{path.name} has no model_type: it does not say which architecture it describes.", "Add the key."
         )
     _require_one_dtype(config, path.name)
     if "quantization_config" in config:
-        raise ModelError(
+        raise ConfigurationError(
             f"{path.name} describes weights that are already quantised (quantization_config).",
             "Give the original weights; --method qlora quantises them itself.",
         )
@@ -53,12 +53,13 @@ def checked_weights(folder: Path) -> list[Path]:
     """The safetensors files of a folder, every one present and whole.
 
     Raises:
-        ModelError: none, a shard is missing, a Git LFS pointer, or a file that its header contradicts.
+        WeightsError: none, a shard is missing, or a file that its header contradicts.
+        PointerError: a Git LFS pointer.
     """
     files = _weight_files(folder)
     for path in files:
         if not path.is_file():
-            raise ModelError(f"{path.name} is missing, although {INDEX} names it.", _FETCH_AGAIN)
+            raise WeightsError(f"{path.name} is missing, although {INDEX} names it.", _FETCH_AGAIN)
         check_safetensors(path)
     return files
 
@@ -69,14 +70,15 @@ def check_safetensors(path: Path) -> None:
     Layout: header length (8 bytes, little endian), header (JSON), tensors.
 
     Raises:
-        ModelError: the file is a pointer, truncated, followed by stray bytes, or no safetensors file at all.
+        PointerError: the file is a Git LFS pointer.
+        WeightsError: truncated, followed by stray bytes, or no safetensors file at all.
     """
     refuse_pointer(path)
     size_bytes = path.stat().st_size
     with path.open("rb") as stream:
         header_bytes = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
         if size_bytes >= _LENGTH_BYTES and header_bytes > MAX_HEADER_BYTES:
-            raise ModelError(
+            raise WeightsError(
                 f"{path.name} announces a header of {header_bytes} bytes; the safetensors format allows"
                 f" {MAX_HEADER_BYTES}: the file is damaged, or of another format.",
                 _FETCH_AGAIN,
@@ -90,10 +92,10 @@ def check_safetensors(path: Path) -> None:
 
 
 def refuse_pointer(path: Path) -> None:
-    """Raise `ModelError` when the file is what Git LFS leaves in place of a large file."""
+    """Raise `PointerError` when the file is what Git LFS leaves in place of a large file."""
     with path.open("rb") as stream:
         if stream.read(len(_LFS_START)) == _LFS_START:
-            raise ModelError(
+            raise PointerError(
                 f"{path.name} is a Git LFS pointer ({path.stat().st_size} bytes of text), not the file itself.",
                 "Run `git lfs pull` in its folder.",
             )
@@ -107,16 +109,16 @@ def source_file(path: Path) -> SourceFile:
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    """The JSON object that a file holds; raises `ModelError`."""
+    """The JSON object that a file holds; raises `ConfigurationError`."""
     if not path.is_file():
-        raise ModelError(f"{path.name} is missing.", _FETCH_AGAIN)
+        raise WeightsError(f"{path.name} is missing.", _FETCH_AGAIN)
     refuse_pointer(path)
     try:
         value = json.loads(path.read_bytes())
     except ValueError as error:
-        raise ModelError(f"{path.name} is not valid JSON ({error}).", _FETCH_AGAIN) from error
+        raise ConfigurationError(f"{path.name} is not valid JSON ({error}).", _FETCH_AGAIN) from error
     if not isinstance(value, dict):
-        raise ModelError(f"{path.name} does not hold a JSON object.", _FETCH_AGAIN)
+        raise ConfigurationError(f"{path.name} does not hold a JSON object.", _FETCH_AGAIN)
     return value
 
 
@@ -124,7 +126,7 @@ def _require_one_dtype(config: dict[str, Any], name: str) -> None:
     """Refuse a configuration whose old and new spelling of the dtype disagree."""
     old, new = config.get("torch_dtype"), config.get("dtype")
     if old is not None and new is not None and old != new:
-        raise ModelError(
+        raise ConfigurationError(
             f"{name} gives two dtypes: torch_dtype is {old!r} and dtype is {new!r}.", "Keep one of the two keys."
         )
 
@@ -134,38 +136,38 @@ def _weight_files(folder: Path) -> list[Path]:
     if (folder / SINGLE).is_file():
         return [folder / SINGLE]
     if not (folder / INDEX).is_file():
-        raise ModelError(
+        raise WeightsError(
             f"No {SINGLE} and no {INDEX} beside config.json.",
             "Give a model in the safetensors format; other formats are not read.",
         )
     weight_map = _read_object(folder / INDEX).get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
-        raise ModelError(f"{INDEX} has no weight_map: it does not say where the tensors are.", _FETCH_AGAIN)
+        raise WeightsError(f"{INDEX} has no weight_map: it does not say where the tensors are.", _FETCH_AGAIN)
     return [folder / _plain_name(name) for name in sorted({str(name) for name in weight_map.values()})]
 
 
 def _plain_name(name: str) -> str:
     """A shard's name, refused when it leads out of the folder."""
     if Path(name).name != name:
-        raise ModelError(f"{INDEX} names {name!r}, which is not a file of its folder.", _FETCH_AGAIN)
+        raise WeightsError(f"{INDEX} names {name!r}, which is not a file of its folder.", _FETCH_AGAIN)
     return name
 
 
 def _last_offset(header: bytes, name: str) -> int:
-    """Where the last tensor ends, in bytes after the header; raises `ModelError` for an unreadable header."""
+    """Where the last tensor ends, in bytes after the header; raises `WeightsError` for an unreadable header."""
     try:
         entries = json.loads(header)
         return max(
             (int(entry["data_offsets"][1]) for key, entry in entries.items() if key != "__metadata__"), default=0
         )
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        raise ModelError(f"{name} has an unreadable safetensors header ({error}).", _FETCH_AGAIN) from error
+        raise WeightsError(f"{name} has an unreadable safetensors header ({error}).", _FETCH_AGAIN) from error
 
 
-def _wrong_size(path: Path, size_bytes: int, announced_bytes: int) -> ModelError:
+def _wrong_size(path: Path, size_bytes: int, announced_bytes: int) -> WeightsError:
     """The error for a file that is shorter or longer than announced."""
     problem = "is truncated" if size_bytes < announced_bytes else "has stray bytes at its end"
-    return ModelError(
+    return WeightsError(
         f"{path.name} {problem}: it holds {size_bytes} bytes and its header announces {announced_bytes}"
         f" ({readable(announced_bytes)}).",
         _FETCH_AGAIN,

@@ -15,7 +15,7 @@ import transformers
 from safetensors import SafetensorError
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM, GenerationConfig
 
-from sitegen.errors import ModelError, StorageError
+from sitegen.errors import ConfigurationError, ModelError, StorageError
 from sitegen.records.case import Dtype
 from sitegen.units import MB_BYTES, readable
 from sitegen.workload.checkpoints import SINGLE
@@ -34,11 +34,11 @@ def known_config(raw: dict[str, Any]) -> Any:  # noqa: ANN401 - transformers has
     """The configuration as transformers understands it.
 
     Raises:
-        ModelError: an unknown architecture, a missing or impossible dimension, or a value that transformers refuses.
+        ConfigurationError: an unknown architecture, an impossible dimension, a value that transformers refuses.
     """
     model_type = raw["model_type"]
     if model_type not in CONFIG_MAPPING:
-        raise ModelError(
+        raise ConfigurationError(
             f"config.json: transformers {transformers.__version__} does not know model_type {model_type!r}.",
             "Upgrade transformers, or choose another model; code that comes with a model is never run.",
         )
@@ -49,7 +49,7 @@ def known_config(raw: dict[str, Any]) -> Any:  # noqa: ANN401 - transformers has
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(
+        raise ConfigurationError(
             f"config.json was refused by transformers: {_first_line(error)}", "Correct the key."
         ) from error
 
@@ -133,7 +133,9 @@ def _require_dimensions(raw: dict[str, Any], default: Any) -> None:  # noqa: ANN
         value = text.get(name, text.get(alias))
         if hasattr(default, name) and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             problem = "has no" if value is None else f"has {value!r} as"
-            raise ModelError(f"config.json {problem} {alias}.", "Complete it: a whole number, 1 or more, is expected.")
+            raise ConfigurationError(
+                f"config.json {problem} {alias}.", "Complete it: a whole number, 1 or more, is expected."
+            )
 
 
 def _require_room(into: Path, size_bytes: int) -> None:
