@@ -2,17 +2,17 @@
 
 Sous Linux ou macOS ; sous Windows, dans WSL (le sous-système Windows pour Linux). Il faut Python 3.11 ou plus :
 
-    pip install torch transformers peft
+    python -m pip install torch transformers peft
     python mesurer_soi_meme.py --mode entrainement --lot 8
 
-Sur une machine de 8 Go, commencer par un seul exemple, court, sans toucher à l'espace d'échange (swap) :
+Sur une machine de 8 Go, commencer par un seul exemple, court, sans toucher à la mémoire d'échange :
 
     python mesurer_soi_meme.py --mode entrainement --lot 1 --longueur 64
 
 Le protocole, celui des mesures publiées :
 1. tout importer, puis lire la mémoire de départ : elle ne doit rien au modèle, on la retranche ;
 2. charger le modèle ; ce pic-là est compté à part ;
-3. faire deux vraies étapes et lire le pic de chacune : la première n'a pas encore l'état de l'optimiseur ;
+3. faire deux étapes réelles et lire le pic de chacune : la première n'a pas encore l'état de l'optimiseur ;
 4. doubler le lot et recommencer : ce qui grandit, ce sont les activations.
 
 Sont affichés le pic brut (ce que le système compte) et le pic net (sans la mémoire de départ).
@@ -33,7 +33,7 @@ from pathlib import Path
 MODELE = "HuggingFaceTB/SmolLM2-135M-Instruct"
 FICHIERS = ["config.json", "generation_config.json", "*.safetensors", "*.safetensors.index.json"]
 TELECHARGER = "import sys, huggingface_hub as h; print(h.snapshot_download(sys.argv[1], allow_patterns=sys.argv[2:]))"
-SEUIL, TAILLE = "MALLOC_MMAP_THRESHOLD_", "131072"  # le seuil initial de la glibc : 128 Kio
+VARIABLE, SEUIL = "MALLOC_MMAP_THRESHOLD_", "131072"  # le seuil initial de la glibc : 128 Kio
 
 
 def lire_options() -> argparse.Namespace:
@@ -42,7 +42,7 @@ def lire_options() -> argparse.Namespace:
     lecteur = argparse.ArgumentParser(description=__doc__, formatter_class=forme, add_help=False)
     ajouter = lecteur.add_argument_group("Options").add_argument
     ajouter("-h", "--help", "--aide", action="help", help="afficher cette aide")
-    ajouter("--modele", default=MODELE, metavar="NOM", help="identifiant du hub, ou dossier (défaut : %(default)s)")
+    ajouter("--modele", default=MODELE, metavar="NOM", help="nom sur Hugging Face, ou dossier (défaut : %(default)s)")
     ajouter("--mode", choices=("inference", "entrainement"), default="entrainement", help="défaut : %(default)s")
     ajouter("--lot", type=int, default=8, metavar="N", help="taille de lot (défaut : %(default)s)")
     ajouter("--longueur", type=int, default=256, metavar="N", help="jetons par exemple (défaut : %(default)s)")
@@ -50,7 +50,7 @@ def lire_options() -> argparse.Namespace:
     ajouter("--type", choices=("float32", "bfloat16"), default="float32", help="défaut : %(default)s")
     ajouter("--lora", action="store_true", help="n'entraîner qu'un adaptateur LoRA : rang 8, sur q_proj et v_proj")
     ajouter("--etapes", type=int, default=2, metavar="N", help="étapes d'entraînement (défaut : %(default)s)")
-    ajouter("--taille-fixe", action="store_true", help="fixer le seuil de l'allocateur de la glibc (Linux)")
+    ajouter("--seuil-fixe", action="store_true", help="fixer le seuil de l'allocateur de la glibc (Linux)")
     ajouter("--json", action="store_true", help="écrire le résultat en JSON, en octets et en nanosecondes")
     options = lecteur.parse_args()
     if min(options.lot, options.longueur - 1, options.etapes) < 1:
@@ -60,12 +60,12 @@ def lire_options() -> argparse.Namespace:
     return options
 
 
-def fixer_la_taille() -> None:
+def fixer_le_seuil() -> None:
     """Relancer ce script, seuil fixé : sans cela la glibc le relève peu à peu, et son tas fragmenté grossit le pic."""
     if not sys.platform.startswith("linux"):
-        raise SystemExit("--taille-fixe règle l'allocateur de la glibc, propre à Linux : relancez sans cette option.")
-    if os.environ.get(SEUIL) != TAILLE:
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, SEUIL: TAILLE})  # noqa: S606 - soi-même
+        raise SystemExit("--seuil-fixe règle l'allocateur de la glibc, propre à Linux : relancez sans cette option.")
+    if os.environ.get(VARIABLE) != SEUIL:
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, VARIABLE: SEUIL})  # noqa: S606 - soi-même
 
 
 def dossier_de(modele: str) -> str:
@@ -87,7 +87,7 @@ def remettre_le_pic_a_zero() -> bool:
 
 
 def pic_octets() -> int:
-    """Le pic de ce processus selon le système, en octets : VmHWM, car ru_maxrss s'hérite sous Linux du lanceur."""
+    """Le pic de ce processus, en octets : VmHWM, car sous Linux ru_maxrss s'hérite du processus parent."""
     with contextlib.suppress(OSError):
         lignes = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
         return next(int(ligne.split()[1]) * 1024 for ligne in lignes if ligne.startswith("VmHWM:"))
@@ -129,7 +129,7 @@ def une_etape(modele, optimiseur, jetons) -> None:  # noqa: ANN001 - voir charge
 
 
 def mesurer(options: argparse.Namespace) -> dict[str, object]:
-    """L'essai entier ; les noms sont ceux des fiches publiées, en octets (bytes) et en nanosecondes (ns)."""
+    """L'essai entier ; les noms sont ceux des relevés publiés, en octets (bytes) et en nanosecondes (ns)."""
     dossier = dossier_de(options.modele)
     import torch
     import transformers
@@ -191,7 +191,7 @@ if __name__ == "__main__":
     if sys.platform == "win32":
         raise SystemExit("Sous Windows, lancez ce script dans WSL : le pic s'y lit comme sous Linux.")
     choix = lire_options()
-    if choix.taille_fixe:
-        fixer_la_taille()
+    if choix.seuil_fixe:
+        fixer_le_seuil()
     mesure = mesurer(choix)
     print(json.dumps(mesure, indent=2) if choix.json else en_clair(mesure))

@@ -149,7 +149,7 @@ def _require_positive(field: str, value: int) -> None:
         raise UsageError(f"{option_name(field)} is {value}; it must be 1 or more.")
 
 
-def _irrelevant(case: Case) -> tuple[str, ...]:
+def irrelevant_options(case: Case) -> tuple[str, ...]:
     """The options that this mode and method never read."""
     fields: tuple[str, ...] = ()
     if case.mode == "baseline":
@@ -170,7 +170,7 @@ def _irrelevant(case: Case) -> tuple[str, ...]:
 def _require_relevant(case: Case) -> None:
     """Refuse an option that would be silently ignored: the reader of the record would believe it acted."""
     changed = case.changed()
-    for field in _irrelevant(case):
+    for field in irrelevant_options(case):
         if field in changed:
             raise UsageError(
                 f"{option_name(field)} has no effect with --mode {case.mode} --method {case.method}.",

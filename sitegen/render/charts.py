@@ -41,14 +41,14 @@ PREFIX: Final = "graphique"
 FIXED_8: Final = under(TRAINING_8, "fixed")
 FIX_NAMES: Final = {
     TRAINING_8: "Sans correctif",
-    CHECKPOINTING_8: "Points de contrôle",
+    CHECKPOINTING_8: "Points de contrôle de gradient",
     BFLOAT16_8: "Nombres de 16 bits",
     LORA_8: "LoRA",
     FIXED_8: "Allocateur à seuil fixe",
 }
 COUNTED: Final = (
-    "Poids, gradients et état de l’optimiseur sont comptés dans l’essai ; le reste du pic, activations et tampons, "
-    "s’obtient par différence."
+    "Poids, gradients et état de l’optimiseur sont comptés dans l’essai ; le reste du pic (activations, "
+    "tampons et tas) s’obtient par différence."
 )
 
 
@@ -68,14 +68,17 @@ class Chart:
 def by_component(series: Series, prefix: str = PREFIX) -> Chart:
     """Where the memory goes, inference beside training, under the default allocator."""
     Evidence(series).peak(TRAINING_8)
-    records = _found(series, (INFERENCE_8, TRAINING_1, TRAINING_8, TRAINING_4_LONG))
+    records = _found(series, (INFERENCE_8, TRAINING_1, TRAINING_4_LONG, TRAINING_8))
     names = [_size_name(record) for record in records]
     identifier = f"{prefix}-composantes"
     return _chart(
         identifier,
         "Le pic de mémoire, composante par composante",
         f"Lot × longueur de séquence ; pic net de la mémoire de départ, {ALLOCATOR_NAMES['default']}. {COUNTED}",
-        stacked([_line(record, name, "jetons") for record, name in zip(records, names, strict=True)]),
+        stacked(
+            [_line(record, name, "jetons") for record, name in zip(records, names, strict=True)],
+            named=_row_of(TRAINING_8, records),
+        ),
         chart_tables.components(identifier, "Mémoire au pic, par composante", records, names),
     )
 
@@ -100,7 +103,7 @@ def of_record(record: Record, prefix: str = PREFIX) -> Chart | None:
         identifier,
         "Le pic de chaque phase",
         f"{short_label(record.case)}, {ALLOCATOR_NAMES[record.case.allocator]} ; pic net de la mémoire de départ.",
-        stacked([_phase_line(peak, highest) for peak in peaks], reference=_step_one(record), named=False),
+        stacked([_phase_line(peak, highest) for peak in peaks], reference=_step_one(record)),
         chart_tables.phases(identifier, peaks),
     )
 
@@ -118,6 +121,7 @@ def batch_doubling(series: Series, prefix: str = PREFIX) -> Chart:
         f"Pic net, {ALLOCATOR_NAMES['fixed']}. Le plancher réunit poids, gradients et état de l’optimiseur. {COUNTED}",
         stacked(
             [_line(record, name, growth) for record, name, growth in zip(records, names, growths, strict=True)],
+            named=_row_of(FIXED_8, records),
             reference=Reference(floor, f"Plancher{NO_BREAK}: {megabytes(floor)}"),
         ),
         chart_tables.components(identifier, "Mémoire au pic selon la taille de lot", records, names),
@@ -134,7 +138,10 @@ def fixes(series: Series, prefix: str = PREFIX) -> Chart:
         identifier,
         "Ce que chaque correctif retire au pic",
         f"Entraînement, lot de 8, 256 jetons ; pic net, {ALLOCATOR_NAMES['default']} sauf mention. {COUNTED}",
-        stacked([_fix_line(record, name, whole) for record, name in zip(records, names, strict=True)]),
+        stacked(
+            [_fix_line(record, name, whole) for record, name in zip(records, names, strict=True)],
+            named=_row_of(TRAINING_8, records),
+        ),
         chart_tables.fixes(identifier, records, names),
     )
 
@@ -172,6 +179,11 @@ def _chart(identifier: str, title: str, caption: str, picture: Picture, table: T
 def _found(series: Series, cases: Iterable[Case]) -> list[Record]:
     """The records of these cases, whatever their status."""
     return [record for case in cases if (record := series.get(case)) is not None]
+
+
+def _row_of(case: Case, records: Sequence[Record]) -> int:
+    """The row of the case that the text speaks of: its parts are the ones to name."""
+    return next(index for index, record in enumerate(records) if record.case == case)
 
 
 def _both(series: Series) -> list[tuple[Record, Record]]:

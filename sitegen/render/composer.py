@@ -32,7 +32,7 @@ _FACT: Final = Markup('<a class="fact {}" href="{}" title="{}">{}</a>')
 class Problems:
     """Everything wrong with the content: all of it is reported at once."""
 
-    missing: list[str] = field(default_factory=list)
+    missing: dict[str, list[str]] = field(default_factory=dict)
     false: list[str] = field(default_factory=list)
     misused: list[str] = field(default_factory=list)
 
@@ -42,11 +42,18 @@ class Problems:
         if self.misused:
             parts.append("The content names things that do not exist, or types figures:\n" + _bullets(self.misused))
         if self.missing:
-            parts.append("The prose needs figures that no record gives:\n" + _bullets(self.missing))
+            lines = [f"{why} ({_uses(uses)})" for why, uses in self.missing.items()]
+            parts.append("The prose needs figures that no record gives:\n" + _bullets(lines))
         if self.false:
             parts.append("The records contradict what the prose says:\n" + _bullets(self.false))
         if parts:
             raise ContentError("\n".join(parts), "Correct the pages, or measure again. The site is left as it was.")
+
+
+def _uses(uses: list[str]) -> str:
+    """Who needs it: the first one by name, the others by their number."""
+    others = len(dict.fromkeys(uses)) - 1
+    return f"needed by {uses[0]}" + (f" and {others} more" if others else "")
 
 
 def _bullets(lines: list[str]) -> str:
@@ -93,7 +100,7 @@ class Composer:
             "downloads": lambda: marks.hide(self._show(downloads(self._records), root)),
             "listing": lambda name: marks.hide(self._listing(name)),
             "setting": lambda name: getattr(self._project.settings, name) or "non renseigné",
-            "site_address": lambda: self._project.settings.url or "adresse de la page",
+            "site_address": lambda: self._project.settings.url or "[adresse de la page]",
         }
 
     def fact(self, name: str) -> Stated | MissingFigureError:
@@ -186,7 +193,8 @@ class Composer:
 
     def _missing(self, what: str, error: MissingFigureError, source: Source) -> None:
         """Note a figure that no record gives."""
-        self.problems.missing.append(f"content/{source.name}: {what}: {error.what}. {error.remedy}")
+        uses = self.problems.missing.setdefault(f"{error.what}. {error.remedy}", [])
+        uses.append(f"{what} in content/{source.name}")
 
     def _unknown(self, kind: str, name: str, source: Source) -> Markup:
         """Note a name that is not one of ours."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from sitegen.french import gigabytes, number, percent, size
+from sitegen.records.case import Case
 from sitegen.records.model import Record
-from sitegen.render.labels import STATUS_NAMES, label
-from sitegen.render.series import Series
+from sitegen.render import worked
+from sitegen.render.labels import STATUS_NAMES, label, processor, pytorch
+from sitegen.render.series import INFERENCE_8, Series
 from sitegen.render.tables import Cell, Column, Row, Table, address
 
 FIELDS: Final = {
@@ -65,8 +68,40 @@ def _download(record: Record) -> Row:
     """One record, one row."""
     page = address(record)
     cells = (
-        Cell(f"{record.machine.cpu_model}, torch {record.environment.packages.get('torch')}"),
+        Cell(f"{processor(record.machine)}, {pytorch(record.environment)}"),
         Cell(STATUS_NAMES[record.status]),
         Cell("JSON", href=f"{page.removesuffix('.html')}.json"),
     )
     return Row(Cell(label(record.case), href=page), cells)
+
+
+def _product(case: Case) -> str:
+    """The count of the bytes of the float32 logits."""
+    return f"{case.batch_size} × {case.sequence_length} × {number(worked.VOCABULARY)} × 4"
+
+
+def constants(_: Series) -> Table:
+    """The values of the prose that no record gives, with where each comes from. Arithmetic, or nominal."""
+    logits = f"lot × longueur × vocabulaire × 4 octets : {_product(INFERENCE_8)}"
+    driver = "valeur que le pilote rapporte, en Mio, convertie"
+    rows = (
+        ("Vocabulaire du modèle mesuré", number(worked.VOCABULARY), "configuration de SmolLM2-135M-Instruct"),
+        ("Une copie des logits, lot de 8", size(worked.logits_bytes(INFERENCE_8)), logits),
+        (
+            "Part d’un adaptateur de rang 64 sur sept projections",
+            percent(worked.adapter_share(64), 1),
+            "rang × (entrées + sorties) de chaque matrice, sur le nombre de paramètres du modèle",
+        ),
+        ("Machine modeste", gigabytes(worked.SMALL_MACHINE_BYTES), "valeur nominale, choisie pour l’exemple"),
+        ("Petite carte", gigabytes(worked.SMALL_CARD_BYTES), "capacité annoncée à la vente"),
+        ("NVIDIA L4, vendue pour la même capacité", worked.card(worked.L4_BYTES), driver),
+        ("NVIDIA RTX 4090, vendue pour la même capacité", worked.card(worked.RTX_4090_BYTES), driver),
+        ("Grande carte", gigabytes(worked.LARGE_CARD_BYTES), "capacité annoncée à la vente"),
+        *(("Carte plus grande", gigabytes(each), "capacité annoncée à la vente") for each in worked.LARGER_CARDS_BYTES),
+    )
+    return Table(
+        "constantes",
+        "Valeurs du texte qu’aucun relevé ne donne",
+        (Column("Grandeur"), Column("Valeur", numeric=True), Column("Origine")),
+        tuple(Row(Cell(name), (Cell(value), Cell(origin))) for name, value, origin in rows),
+    )

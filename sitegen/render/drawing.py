@@ -23,15 +23,18 @@ BAR_PX: Final = 22
 CALLOUT_PX: Final = 19
 CALLOUT_TOP_PX: Final = 16
 REFERENCE_PX: Final = 22
+RULE_PX: Final = 4
 LEADER_SHIFT_PX: Final = 5
-LABEL_CHARACTERS: Final = 28
+LABEL_CHARACTERS: Final = 30
 MOST_TICKS: Final = 5
 MARGIN: Final = 1.04
 """The axis ends a little after the largest value, so that nothing touches the edge."""
 FLIP: Final = 0.55
 """Beyond this share of the width a text is written to the left of what it names."""
 LAST_TICK: Final = 0.93
-"""Beyond this share of the width a graduation has no room to be written."""
+"""Beyond this share of the width a graduation is written before its line."""
+TWO_TICKS: Final = 0.28
+"""The share of the width that two graduations written towards each other need on the narrowest screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +82,8 @@ Mark = tuple[int, str, str]
 """Where a leader starts (bytes), the name it leads to, and a detail."""
 
 
-def stacked(lines: Sequence[Line], *, reference: Reference | None = None, named: bool = True) -> Picture:
-    """Rows of stacked bars; the parts of the longest row are `named` under it."""
+def stacked(lines: Sequence[Line], *, named: int | None = None, reference: Reference | None = None) -> Picture:
+    """Rows of stacked bars; the parts of the row of index `named` are named under it."""
     sizes = [sum(part.size for part in line.parts) for line in lines]
     sheet = _Sheet(_domain([*sizes, reference.value if reference else 0]), REFERENCE_PX if reference else 0)
     for index, line in enumerate(lines):
@@ -90,7 +93,7 @@ def stacked(lines: Sequence[Line], *, reference: Reference | None = None, named:
         else:
             sheet.head(line.label, line.label_detail)
             sheet.texts.append(Text(0, sheet.y + BAR_TOP_PX + BASELINE_PX, line.figure, "callout"))
-        sheet.close(_marks(line) if named and index == sizes.index(max(sizes)) else [])
+        sheet.close(_marks(line) if index == named else [])
     return sheet.picture(reference)
 
 
@@ -136,10 +139,11 @@ class _Sheet:
         self.y += ROW_PX + CALLOUT_PX * len(marks)
 
     def picture(self, reference: Reference | None = None) -> Picture:
-        """The finished picture, with what every row is compared with."""
+        """The finished picture, with what every row is compared with: a line through each bar, and through no text."""
         rules: tuple[Upright, ...] = ()
         if reference is not None:
-            rules = (Upright(reference.value, 0, self.y),)
+            bars = sorted({(bar.top - RULE_PX, bar.top + bar.thickness + RULE_PX) for bar in self.bars})
+            rules = tuple(Upright(reference.value, top, bottom) for top, bottom in [(0, REFERENCE_PX - RULE_PX), *bars])
             name = Text(reference.value, BASELINE_PX - 2, reference.text, "reference")
             self.texts.append(_beside(name, self.domain))
         return Picture(
@@ -192,11 +196,21 @@ def _marks(line: Line) -> list[Mark]:
 
 
 def _ticks(domain: int) -> tuple[Tick, ...]:
-    """Round values in Go, `MOST_TICKS` at most, the last one far enough from the edge to be written."""
-    step = next(step for step in _steps() if domain / step < MOST_TICKS)
-    values = range(0, round(LAST_TICK * domain) + 1, step)
-    decimals = 0 if step >= GB_BYTES else 1 if step >= GB_BYTES // 10 else 2
-    return tuple(Tick(value, f"{number(value / GB_BYTES, decimals if value else 0)}{NO_BREAK}Go") for value in values)
+    """Round values in Go up to the end, `MOST_TICKS` at most, none written over another."""
+    step = next(step for step in _steps() if _is_legible(domain, step))
+    return tuple(Tick(value, _graduation(value, step), value > LAST_TICK * domain) for value in range(0, domain, step))
+
+
+def _is_legible(domain: int, step: int) -> bool:
+    """Whether graduations are few, and the last one has room even where it turns back towards the one before."""
+    last = (domain - 1) // step * step
+    return domain / step < MOST_TICKS and (last <= LAST_TICK * domain or step >= TWO_TICKS * domain)
+
+
+def _graduation(value: int, step: int) -> str:
+    """A value in Go, with the decimals that its step needs."""
+    decimals = 0 if step >= GB_BYTES or not value else 1 if step >= GB_BYTES // 10 else 2
+    return f"{number(value / GB_BYTES, decimals)}{NO_BREAK}Go"
 
 
 def _steps() -> Iterable[int]:

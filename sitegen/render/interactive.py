@@ -16,8 +16,8 @@ from sitegen.render.pictures import AXIS_PX, Bar, Picture, Span, Text, Upright
 from sitegen.units import GB_BYTES
 
 PATTERNS: Final = {"weights": "", "gradients": "/", "optimizer_state": "x", "activations": ".", "phase": "", "peak": ""}
-DETAIL_SEPARATOR: Final = "\u2003"
-"""Between a name and its detail: the page's script drops what follows where room lacks."""
+DETAIL: Final = ' <span style="font-weight:400;color:var(--muted)">{}</span>'
+"""A detail after its name, as the picture has it: the page's script drops it where room lacks."""
 HOVER: Final = "%{customdata}<extra></extra>"
 FRENCH_SEPARATORS: Final = ",\u202f"
 
@@ -150,7 +150,7 @@ def _annotation(text: Text, picture: Picture) -> dict[str, Any]:
     at_edge = text.role in ("label", "value")
     return {
         "name": text.role,
-        "text": typography(DETAIL_SEPARATOR.join(filter(None, (text.text, text.detail)))),
+        "text": typography(text.text) + (DETAIL.format(typography(text.detail)) if text.detail else ""),
         "xref": "paper" if at_edge else "x",
         "x": text.value / picture.domain if at_edge else _go(text.value),
         "y": text.y - 5,
@@ -159,7 +159,7 @@ def _annotation(text: Text, picture: Picture) -> dict[str, Any]:
         "yanchor": "middle",
         "showarrow": False,
         "borderpad": 0,
-        "font": {"size": 13 if at_edge else 12, "weight": 600 if text.role in ("label", "reference") else 400},
+        "font": {"size": 13.5 if at_edge else 12.5, "weight": 600 if text.role in ("label", "reference") else 400},
     }
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from sitegen.french import listed
+from sitegen.french import NO_BREAK, listed
 from sitegen.records.case import DEFAULT_MODEL, Allocator, Case
-from sitegen.records.model import Status, WeightSource
+from sitegen.records.model import Environment, Machine, Status, WeightSource
 
 MODES: Final = {
     "baseline": "Mémoire de départ",
@@ -34,7 +35,7 @@ COMPONENT_NAMES: Final = {
     "weights": "Poids",
     "gradients": "Gradients",
     "optimizer_state": "État de l’optimiseur",
-    "activations": "Activations et tampons",
+    "activations": "Activations, tampons et tas",
 }
 STATUS_NAMES: Final[dict[Status, str]] = {
     "ok": "mesuré",
@@ -58,6 +59,31 @@ OPTIMIZER_NAMES: Final = {
     "sgd-momentum": "SGD avec moment",
     "adafactor": "Adafactor",
 }
+_TRADE_WORDS: Final = re.compile(r"\((?:R|TM|C)\)|\b(?:Processor|CPU)\b|\d+-Core\b|@.*$", re.IGNORECASE)
+
+
+def processor(machine: Machine) -> str:
+    """The processor without the marks and words of its trade name: « Intel Xeon ».
+
+    The page of a record gives the whole name.
+    """
+    return " ".join(_TRADE_WORDS.sub(" ", machine.cpu_model).split()) or machine.cpu_model
+
+
+def cores(machine: Machine) -> str:
+    """E.g. « 2 cœurs »."""
+    return f"{machine.cores}{NO_BREAK}cœur{'s' if machine.cores > 1 else ''}"
+
+
+def pytorch(environment: Environment) -> str:
+    """E.g. « PyTorch 2.13.0 »: without the build's suffix, which the page of a record gives."""
+    version = environment.packages.get("torch")
+    return f"PyTorch{NO_BREAK}{version.partition('+')[0]}" if version else "PyTorch absent"
+
+
+def transformers(environment: Environment) -> str:
+    """E.g. « Transformers 5.24.0 »."""
+    return f"Transformers{NO_BREAK}{environment.packages.get('transformers') or 'absent'}"
 
 
 def label(case: Case) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +17,9 @@ from sitegen.records.model import Record
 from sitegen.render import charts
 from sitegen.render.assets import Assets
 from sitegen.render.evidence import MissingFigureError
-from sitegen.render.labels import STATUS_NAMES, label
-from sitegen.render.markdown import Heading, Rendered, slug
+from sitegen.render.foreign import marked
+from sitegen.render.labels import STATUS_NAMES, cores, label, processor, pytorch
+from sitegen.render.markdown import Rendered, slug
 from sitegen.render.pages import Link, Page, Source, canonical, navigation, page_of, root_of
 from sitegen.render.record_tables import record_tables
 from sitegen.render.series import Series
@@ -43,6 +44,15 @@ class Site:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """An entry of a page's table of contents, with those under it."""
+
+    id: str
+    title: str
+    children: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True)
 class Group:
     """The records of one machine and environment, on the page that shows them all."""
 
@@ -51,6 +61,11 @@ class Group:
     description: str
     charts: tuple[charts.Chart, ...]
     tables: tuple[Table, ...]
+
+    @property
+    def entry(self) -> Entry:
+        """The group, its charts and its tables in the table of contents."""
+        return Entry(self.id, self.title, (*_chart_entries(self.charts), *_table_entries(self.tables)))
 
 
 class Layout:
@@ -79,13 +94,14 @@ class Layout:
     def write_page(self, folder: Path, index: int, rendered: Rendered, groups: list[Series]) -> None:
         """One Markdown page."""
         source, page = self._sources[index], page_of(self._sources, index, self._settings.url)
-        context: dict[str, Any] = {"page": page, "body": rendered.body, "toc": rendered.toc}
+        context: dict[str, Any] = {
+            "page": page,
+            "body": rendered.body,
+            "toc": [Entry(heading.id, heading.title) for heading in rendered.toc],
+        }
         if source.front.template == _RECORDS_TEMPLATE:
             shown = [_group(series, page.root) for series in groups]
-            context |= {
-                "groups": shown,
-                "toc": (*rendered.toc, *(Heading(group.id, group.title) for group in shown)),
-            }
+            context |= {"groups": shown, "toc": [*context["toc"], *(group.entry for group in shown)]}
         self._write(folder, source.url_path, source.front.template, context)
 
     def write_record(self, folder: Path, record: Record) -> None:
@@ -93,6 +109,7 @@ class Layout:
         url_path = address(record)
         root = root_of(url_path)
         chart = charts.of_record(record)
+        shown = [rebased(table, root) for table in record_tables(record)]
         context = {
             "page": Page(
                 title=label(record.case),
@@ -106,7 +123,8 @@ class Layout:
             "status": STATUS_NAMES[record.status].capitalize(),
             "reason": record.reason,
             "chart": None if chart is None else replace(chart, table=rebased(chart.table, root)),
-            "tables": [rebased(table, root) for table in record_tables(record)],
+            "tables": shown,
+            "toc": [*_chart_entries(() if chart is None else (chart,)), *_table_entries(shown)],
             "json_href": f"{record.case_id}.json",
             "json_name": f"{record.case_id}.json",
         }
@@ -138,28 +156,51 @@ class Layout:
 
 def _environment() -> Environment:
     """The site's own templates, where nothing undefined is let through and everything is escaped."""
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["marked"] = marked
+    return environment
+
+
+def _chart_entries(shown: Iterable[charts.Chart]) -> list[Entry]:
+    """Charts in a table of contents."""
+    return [Entry(chart.id, chart.title) for chart in shown]
+
+
+def _table_entries(tables: Iterable[Table]) -> list[Entry]:
+    """Tables in a table of contents."""
+    return [Entry(table.id, table.caption) for table in tables]
 
 
 def _group(series: Series, root: str) -> Group:
     """The charts and tables of one series, for the page whose way back is `root`."""
-    machine, torch = series.machine, series.environment.packages.get("torch")
-    title = f"{machine.cpu_model}, {machine.cores}{NO_BREAK}cœurs, torch {torch}"
-    versions = [f"{name} {version}" for name, version in sorted(series.environment.packages.items()) if version]
+    machine = series.machine
+    memory = f"{machine.ram_gib}{NO_BREAK}Gio"
+    title = f"{processor(machine)}, {cores(machine)}, {memory} · {pytorch(series.environment)}"
+    versions = [
+        f"{name}{NO_BREAK}{version}" for name, version in sorted(series.environment.packages.items()) if version
+    ]
+    software = f"{machine.system}, Python{NO_BREAK}{series.environment.python}, {listed(versions)}"
     identifier = slug(series.name)
     return Group(
         id=f"serie-{identifier}",
         title=title,
-        description=f"{machine.system}, Python {series.environment.python}, {listed(versions)}.",
+        description=f"{software}. {_when(series)}",
         charts=tuple(_charts(series, identifier, root)),
         tables=tuple(rebased(table, root) for table in (everything(series), by_allocator(series)) if table.rows),
     )
+
+
+def _when(series: Series) -> str:
+    """The date of the last record and how all were measured, in one sentence."""
+    protocols = listed([str(protocol) for protocol in sorted({record.protocol for record in series.records})])
+    when = f"Mesures arrêtées au {date(series.measured_at)}, " if series.measured_at else "Mesures sans date, "
+    return f"{when}protocole{NO_BREAK}{protocols}."
 
 
 def _charts(series: Series, prefix: str, root: str) -> Iterator[charts.Chart]:
@@ -172,6 +213,6 @@ def _charts(series: Series, prefix: str, root: str) -> Iterator[charts.Chart]:
 
 def _place(record: Record) -> str:
     """Where and when, in one sentence."""
-    torch = record.environment.packages.get("torch") or "absent"
+    where = f"{processor(record.machine)} ({cores(record.machine)})"
     when = f", le {date(record.samples[-1].measured_at)}" if record.samples else ""
-    return f"Relevé sur {record.machine.cpu_model} ({record.machine.cores}{NO_BREAK}cœurs), torch {torch}{when}."
+    return f"Relevé sur {where}, {pytorch(record.environment)}{when}."

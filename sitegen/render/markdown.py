@@ -155,9 +155,13 @@ def _jinja() -> Environment:
 
 @cache
 def _markdown() -> MarkdownIt:
-    """CommonMark with tables, definition lists and ``[term]{lang=en}``; HTML is not let through."""
+    """CommonMark with tables, definition lists and ``[term]{lang=en}``; HTML is not let through.
+
+    Code is English unless it says otherwise, as formulas and French options do: `` `P × O`{lang=fr} ``.
+    """
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     markdown.add_render_rule("fence", _scrollable_fence)
+    markdown.add_render_rule("code_inline", _english_code)
     return markdown.use(deflist_plugin).use(attrs_plugin, spans=True, allowed=("lang",))
 
 
@@ -165,4 +169,12 @@ def _scrollable_fence(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     """A block of code in the tab order: a wide one must scroll by keyboard, with JavaScript or without."""
-    return renderer.fence(tokens, index, options, env).replace("<pre>", '<pre tabindex="0">', 1)
+    return renderer.fence(tokens, index, options, env).replace("<pre><code", '<pre tabindex="0"><code lang="en"', 1)
+
+
+def _english_code(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    """Code within a sentence, which says its language."""
+    tokens[index].attrs.setdefault("lang", "en")
+    return renderer.code_inline(tokens, index, options, env)

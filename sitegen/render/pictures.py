@@ -63,10 +63,11 @@ class Upright:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A graduation of the axis."""
+    """A graduation of the axis, written after its line; `before` it where the right has no room."""
 
     value: int
     text: str
+    before: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from sitegen.french import UNKNOWN, date_and_time, duration, listed, megabytes, number
-from sitegen.records.case import option_name
+from sitegen.records.case import irrelevant_options, option_name
 from sitegen.records.model import PHASES, Record, Sample
 from sitegen.render.labels import COMPONENT_NAMES, PHASE_NAMES, SOURCE_NAMES, STATUS_NAMES
 from sitegen.render.tables import Cell, Column, Row, Table, measured, timed
 from sitegen.units import GIB_BYTES
 
 _NAME_AND_VALUE: Final = (Column("Nom"), Column("Valeur"))
+_LIVE: Final = (
+    "Les poids, les gradients et l’état de l’optimiseur sont ceux des tenseurs vivants après la dernière étape."
+)
+_RESET: Final = "ru_maxrss est remis à zéro avec le pic : il ne couvre ici que la dernière phase."
+_CONVERTED: Final = (
+    "Poids lus d’un fichier quantifié, puis convertis dans le format de l’essai : leur valeur ne change pas la mémoire."
+)
+_NOTHING: Final = Cell("sans objet")
 _LOAD_FIELDS: Final = (
     ("baseline_bytes", "Mémoire de départ"),
     ("load_peak_bytes", "Pic du chargement"),
@@ -40,8 +48,8 @@ def results(record: Record) -> Table:
         ("Pic du chargement, mémoire de départ déduite", _or_status(record, summary.load_peak_bytes)),
         ("Mémoire de départ", _or_status(record, summary.baseline_bytes)),
         *((COMPONENT_NAMES[n], measured(getattr(components, n))) for n in _component_names() if components is not None),
-        ("Paramètres", _count(summary.parameters)),
-        ("Paramètres entraînés", _count(summary.trainable_parameters)),
+        ("Paramètres", _of_the_model(record, _count(summary.parameters))),
+        ("Paramètres entraînés", _of_the_model(record, _count(summary.trainable_parameters))),
     ]
     if summary.peak_range_bytes is not None and summary.samples > 1:
         low, high = summary.peak_range_bytes
@@ -51,7 +59,7 @@ def results(record: Record) -> Table:
         "Résultats ; mémoire en Mo",
         (Column("Grandeur"), Column("Valeur", numeric=True)),
         tuple(Row(Cell(name), (cell,)) for name, cell in rows),
-        "Les poids, les gradients et l’état de l’optimiseur sont ceux des tenseurs vivants après la dernière étape.",
+        None if components is None else _LIVE,
     )
 
 
@@ -85,9 +93,10 @@ def phases(record: Record) -> Table:
 
 
 def case_options(record: Record) -> Table:
-    """Every option of the case, under the names of the command line."""
+    """Every option of the case, under the names of the command line; those that it never reads say so."""
+    ignored = irrelevant_options(record.case)
     rows = tuple(
-        Row(Cell(option_name(name), lang="en"), (Cell(_option(value), lang="en" if isinstance(value, str) else None),))
+        Row(Cell(option_name(name), lang="en"), (Cell("sans effet ici") if name in ignored else _option(value),))
         for name, value in record.case.options().items()
         if name != "timeout"
     )
@@ -103,14 +112,18 @@ def protocol(record: Record) -> Table:
         ("Empreinte du code mesuré", Cell(record.workload_sha256[:16])),
         ("Durée du processus", Cell(duration(sample.duration_ns))),
         ("Import des bibliothèques", Cell(duration(sample.import_duration_ns))),
-        ("Chargement du modèle", Cell(duration(sample.load_duration_ns))),
-        *((name, Cell(megabytes(getattr(sample, field)))) for field, name in _LOAD_FIELDS),
+        ("Chargement du modèle", _of_the_model(record, Cell(duration(sample.load_duration_ns)))),
+        *((name, _load_field(record, sample, field)) for field, name in _LOAD_FIELDS),
         ("Mémoire d’échange utilisée", Cell(megabytes(sample.swap_bytes))),
         ("Défauts de page majeurs", _count(sample.major_faults)),
-        ("Charge de la machine", Cell(UNKNOWN if sample.load_average is None else number(sample.load_average, 2))),
+        (
+            "Charge moyenne au départ (1 min)",
+            _load(sample.load_average),
+        ),
         *_engaged(sample),
     ]
-    return Table("protocole", "Relevé", _NAME_AND_VALUE, tuple(Row(Cell(name), (cell,)) for name, cell in rows))
+    note = _RESET if _was_reset(sample) else None
+    return Table("protocole", "Relevé", _NAME_AND_VALUE, tuple(Row(Cell(name), (cell,)) for name, cell in rows), note)
 
 
 def model(record: Record) -> Table:
@@ -126,7 +139,8 @@ def model(record: Record) -> Table:
         ("Empreinte de la configuration", Cell(identity.config_sha256[:16])),
         *((file.name, Cell(f"{megabytes(file.size_bytes)}, SHA-256 {file.sha256[:16]}…")) for file in identity.files),
     ]
-    return Table("modele", "Modèle", _NAME_AND_VALUE, tuple(Row(Cell(name), (cell,)) for name, cell in rows))
+    note = _CONVERTED if any(file.name.endswith(".gguf") for file in identity.files) else None
+    return Table("modele", "Modèle", _NAME_AND_VALUE, tuple(Row(Cell(name), (cell,)) for name, cell in rows), note)
 
 
 def machine(record: Record) -> Table:
@@ -178,7 +192,7 @@ def _or_status(record: Record, size_bytes: int | None) -> Cell:
     """A size, or why there is none."""
     if size_bytes is not None:
         return measured(size_bytes)
-    return Cell("sans objet" if record.status == "ok" else "aucun chiffre")
+    return _NOTHING if record.status == "ok" else Cell("aucun chiffre")
 
 
 def _count(value: int | None) -> Cell:
@@ -186,13 +200,37 @@ def _count(value: int | None) -> Cell:
     return Cell(UNKNOWN) if value is None else Cell(number(value), float(value))
 
 
-def _option(value: object) -> str:
+def _option(value: object) -> Cell:
     """An option's value as a reader sees it."""
     if isinstance(value, bool):
-        return "oui" if value else "non"
+        return Cell("oui" if value else "non")
     if isinstance(value, tuple):
-        return ", ".join(value) if value else "aucun"
-    return "sans objet" if value is None else str(value)
+        return Cell(", ".join(value), lang="en") if value else Cell("aucun")
+    if value is None:
+        return _NOTHING
+    return Cell(str(value), lang="en" if isinstance(value, str) else None)
+
+
+def _load(average: float | None) -> Cell:
+    """The machine's load just before the process."""
+    return Cell(UNKNOWN if average is None else number(average, 2))
+
+
+def _of_the_model(record: Record, cell: Cell) -> Cell:
+    """The cell, where the case loads a model."""
+    return _NOTHING if record.case.mode == "baseline" else cell
+
+
+def _load_field(record: Record, sample: Sample, field: str) -> Cell:
+    """A peak of the process; loading has none when nothing is loaded."""
+    cell = Cell(megabytes(getattr(sample, field)))
+    return _of_the_model(record, cell) if field == "load_peak_bytes" else cell
+
+
+def _was_reset(sample: Sample) -> bool:
+    """Whether the system's own counter saw less than the process: resetting the peak resets it too."""
+    seen, peak = sample.ru_maxrss_bytes, sample.process_peak_bytes
+    return bool(sample.steps) and seen is not None and peak is not None and seen < peak
 
 
 def _limit(size_bytes: int | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from sitegen.render.comparison_tables import doubling, fixes, quoted, two_steps
-from sitegen.render.data_tables import fields
+from sitegen.render.data_tables import constants, fields
 from sitegen.render.rule_tables import mixed_bytes, presets, seven_billion
 from sitegen.render.series import Series
 from sitegen.render.series_tables import bill, by_allocator, everything, reference
@@ -15,6 +15,7 @@ from sitegen.render.tables import Table
 TABLES: Final[dict[str, Callable[[Series], Table]]] = {
     "bill": bill,
     "by_allocator": by_allocator,
+    "constants": constants,
     "doubling": doubling,
     "everything": everything,
     "fields": fields,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sitegen.french import listed, number
+from typing import Final
+
+from sitegen.french import gigabytes, listed, number
 from sitegen.memory.formulas import (
     DEFAULT_PARAMETERS_BILLIONS,
     MIXED_ADAM,
@@ -16,6 +18,8 @@ from sitegen.render.calculators import PRESET_NAMES, SHARE_NAMES
 from sitegen.render.series import Series
 from sitegen.render.tables import Cell, Column, Row, Table
 from sitegen.units import GB_BYTES
+
+_LARGER_CARDS: Final = " et de ".join(gigabytes(size) for size in worked.LARGER_CARDS_BYTES)
 
 
 def seven_billion(_: Series) -> Table:
@@ -52,7 +56,7 @@ def seven_billion(_: Series) -> Table:
             for name, each, total in rows
         ),
         "Calculé, non exécuté ici. L’adaptateur ajoute ses propres octets, peu devant ceux des poids gelés. "
-        "Il existe des cartes de plus grande capacité.",
+        f"Il existe des cartes de {_LARGER_CARDS}, où tout tient avant activations.",
     )
 
 

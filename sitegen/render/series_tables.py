@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from sitegen.french import date, number
@@ -25,7 +26,7 @@ _LINES: Final = (
     ("optimizer_state", "les deux moments d’Adam", "de l’optimiseur et des paramètres entraînés", "non"),
     (
         "activations",
-        "les résultats intermédiaires que la passe arrière réutilise, et des tampons",
+        "les résultats intermédiaires que la passe arrière réutilise, des tampons, et ce que le tas garde ou fragmente",
         "du lot, de la longueur de séquence, des couches, de la largeur, du vocabulaire",
         "un peu",
     ),
@@ -76,6 +77,7 @@ def reference(series: Series) -> Table:
                     _multiple(record, weights),
                     peak_of(series.get(under(case, "fixed"))),
                     _step_time(record),
+                    _step_time(series.get(under(case, "fixed"))),
                 ),
             )
         )
@@ -87,10 +89,11 @@ def reference(series: Series) -> Table:
             Column("Pic, allocateur par défaut", _MO, numeric=True),
             Column("En multiples des poids", "×", numeric=True),
             Column("Pic, seuil fixe", _MO, numeric=True),
-            Column("Durée d’une étape", "s", numeric=True),
+            Column("Durée d’une étape, allocateur par défaut", "s", numeric=True),
+            Column("Durée d’une étape, seuil fixe", "s", numeric=True),
         ),
         tuple(rows),
-        "Poids du modèle en float32 ; durée de la dernière étape, sous l’allocateur par défaut.",
+        "Poids du modèle en float32 ; durée de la dernière étape.",
     )
 
 
@@ -123,27 +126,26 @@ def everything(series: Series) -> Table:
 
 
 def _record_row(record: Record) -> Row:
-    """One record, one row."""
+    """One record, one row: its name links to its page, so that its figures need not."""
     summary = record.summary
-    href = address(record)
-    steps = [measured(peak, href) for peak in summary.step_peak_bytes[:2]]
+    steps = [measured(peak) for peak in summary.step_peak_bytes[:2]]
     cells = (
         Cell(ALLOCATOR_NAMES[record.case.allocator].removeprefix("allocateur ")),
-        _no_figure(record) if summary.baseline_bytes is None else measured(summary.baseline_bytes, href),
+        _no_figure(record) if summary.baseline_bytes is None else measured(summary.baseline_bytes),
         _peak_or_status(record),
         *(steps + [_no_figure(record)] * (2 - len(steps))),
-        _no_figure(record) if summary.load_peak_bytes is None else measured(summary.load_peak_bytes, href),
-        _step_time(record),
+        _no_figure(record) if summary.load_peak_bytes is None else measured(summary.load_peak_bytes),
+        replace(_step_time(record), href=None),
         Cell(date(record.samples[-1].measured_at)),
     )
-    return Row(Cell(short_label(record.case), href=href), cells)
+    return Row(Cell(short_label(record.case), href=address(record)), cells)
 
 
 def _peak_or_status(record: Record) -> Cell:
     """The peak, or how the case ended when it did not end well."""
     if record.status != "ok":
         return Cell(STATUS_NAMES[record.status])
-    return peak_of(record) if record.summary.peak_bytes is not None else _no_figure(record)
+    return _no_figure(record) if record.summary.peak_bytes is None else measured(record.summary.peak_bytes)
 
 
 def _no_figure(record: Record) -> Cell:
@@ -177,7 +179,7 @@ def by_allocator(series: Series) -> Table:
     return Table(
         f"allocateurs-{series.machine.slug}-{series.environment.id}".replace(".", "-"),
         "Le même essai sous chaque allocateur : pic, mémoire de départ déduite",
-        (Column("Essai"), *columns, Column("Seuil fixe contre défaut", "%", numeric=True)),
+        (Column("Essai"), *columns, Column("Seuil fixe par rapport au défaut", "%", numeric=True)),
         tuple(rows),
     )
 

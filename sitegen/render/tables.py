@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from sitegen.french import UNKNOWN, change, number
 from sitegen.records.model import Record
@@ -11,6 +11,9 @@ from sitegen.render.labels import STATUS_NAMES
 from sitegen.units import MB_BYTES, NS_PER_S
 
 Kind = Literal["measured", "traced", "estimated", "quoted", "arithmetic"]
+
+
+_SHORT_S: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,11 @@ def percentage(ratio_value: float, href: str | None = None) -> Cell:
 
 
 def timed(duration_ns: int | None, href: str | None = None) -> Cell:
-    """A duration in seconds, without its unit."""
+    """A duration in seconds, without its unit: to the millisecond when a tenth of a second would say nothing."""
     if duration_ns is None:
         return Cell(UNKNOWN, href=href)
-    return Cell(number(duration_ns / NS_PER_S, 1), duration_ns / NS_PER_S, href, kind="measured")
+    seconds = duration_ns / NS_PER_S
+    return Cell(number(seconds, 1 if seconds >= _SHORT_S else 3), seconds, href, kind="measured")
 
 
 def address(record: Record) -> str:

@@ -16,14 +16,30 @@ from sitegen.memory.formulas import (
     training_vram,
 )
 from sitegen.records.case import Case
-from sitegen.units import GB_BYTES
+from sitegen.units import GB_BYTES, MIB_BYTES
 
 VOCABULARY: Final = 49_152
+PARAMETERS: Final = 134_515_008
 """Of SmolLM2-135M-Instruct, from its configuration."""
+_LAYERS, _HIDDEN, _INTERMEDIATE, _KEYS_AND_VALUES = 30, 576, 1536, 3 * 64
+_PROJECTIONS: Final = (
+    (_HIDDEN, _HIDDEN),  # q_proj
+    (_HIDDEN, _KEYS_AND_VALUES),  # k_proj
+    (_HIDDEN, _KEYS_AND_VALUES),  # v_proj
+    (_HIDDEN, _HIDDEN),  # o_proj
+    (_HIDDEN, _INTERMEDIATE),  # gate_proj
+    (_HIDDEN, _INTERMEDIATE),  # up_proj
+    (_INTERMEDIATE, _HIDDEN),  # down_proj
+)
+"""Inputs and outputs of the seven projections of one of its layers, from the same configuration."""
 SMALL_MACHINE_BYTES: Final = 8 * GB_BYTES
 SMALL_CARD_BYTES: Final = 24 * GB_BYTES
 LARGE_CARD_BYTES: Final = 80 * GB_BYTES
-"""Nominal capacities, as sold: the real ones differ by a few percent."""
+LARGER_CARDS_BYTES: Final = (141 * GB_BYTES, 192 * GB_BYTES)
+"""Nominal capacities, as sold."""
+L4_BYTES: Final = 23_034 * MIB_BYTES
+RTX_4090_BYTES: Final = 24_564 * MIB_BYTES
+"""What the driver of two cards sold as of 24 Go reports."""
 
 RUN_BYTES_PER_PARAMETER: Final = PURE_16BIT_ADAM.shares[0].bytes_per_parameter
 """The 16-bit weights alone."""
@@ -46,9 +62,19 @@ def logits_bytes(case: Case) -> int:
     return case.batch_size * case.sequence_length * VOCABULARY * 4
 
 
+def adapter_share(rank: int) -> float:
+    """Parameters of an adapter on the seven projections, over those of the model: rank × (inputs + outputs) each."""
+    return rank * _LAYERS * sum(inputs + outputs for inputs, outputs in _PROJECTIONS) / PARAMETERS
+
+
 def billions(value: float) -> str:
     """A count of parameters: ``7 milliards``."""
     return f"{number(value)}{NO_BREAK}milliards"
+
+
+def card(size_bytes: int) -> str:
+    """What a card really holds, with one decimal: ``24,2 Go``."""
+    return f"{number(size_bytes / GB_BYTES, 1)}{NO_BREAK}Go"
 
 
 def bytes_a_parameter(value: float) -> str:

@@ -148,7 +148,7 @@ def run_script(case: Case, folder: Path) -> float:
     options = ["--modele", folder, "--type", case.dtype, "--lot", case.batch_size, "--longueur", case.sequence_length]
     options += ["--mode", "inference" if case.mode == "inference" else "entrainement"]
     switches = {
-        "--taille-fixe": case.allocator == "fixed",
+        "--seuil-fixe": case.allocator == "fixed",
         "--points-de-controle": case.gradient_checkpointing,
         "--lora": case.method == "lora",
     }

@@ -122,6 +122,26 @@ def test_the_result_is_announced_once_after_a_pause(calculator: Page) -> None:
     assert calculator.evaluate("said.length") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "typed", "expected"),
+    [
+        ("n", "sept", "Paramètres, N : Ce n’est pas un nombre : écrivez par exemple 7 ou 1,5."),
+        ("b", "\u22123", "Octets par paramètre, B : Ce nombre doit être plus grand que zéro."),
+        ("a", "-3", "Mémoire des activations, A : Ce nombre doit être zéro ou plus."),
+    ],
+)
+def test_an_error_is_announced_with_the_name_of_its_field(
+    calculator: Page, name: str, typed: str, expected: str
+) -> None:
+    field(calculator, name).fill(typed)
+    said = f"{expected} Dernier résultat valable : 112{NO_BREAK}Go.".replace(" :", f"{NO_BREAK}:")
+    expect(calculator.locator(".calculator [role=status]")).to_have_text(said)
+
+
+def test_the_result_is_a_region_of_its_own(calculator: Page) -> None:
+    expect(calculator.get_by_role("region", name="VRAM d’entraînement, V")).to_contain_text(f"112{NO_BREAK}Go")
+
+
 def test_a_half_typed_number_is_not_called_wrong_at_once(calculator: Page) -> None:
     field(calculator, "n").fill("1,")
     assert field(calculator, "n").get_attribute("aria-invalid") is None

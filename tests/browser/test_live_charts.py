@@ -12,6 +12,18 @@ pytestmark = pytest.mark.browser
 PAGES = ("index.html", "mesures/index.html", "mesurer-soi-meme/index.html")
 
 
+# The texts of pictures that a rule crosses, that leave their picture, or that lie over another.
+CROSSED = """Array.from(document.querySelectorAll('svg.chart-picture')).flatMap(picture => {
+  const frame = picture.getBoundingClientRect();
+  const rules = Array.from(picture.querySelectorAll('.rule'), rule => rule.getBoundingClientRect());
+  const seen = Array.from(picture.querySelectorAll('text'), text => ({ text, box: text.getBoundingClientRect() }));
+  const meets = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
+  const wrong = ({ text, box }) => rules.some(rule => meets(rule, box)) || box.left < frame.left - 1
+    || box.right > frame.right + 1 || seen.some(other => other.text !== text && meets(other.box, box));
+  return seen.filter(wrong).map(({ text }) => `${picture.closest('figure').id}: ${text.textContent}`);
+})"""
+
+
 def explore(figure: Locator) -> None:
     figure.locator("[data-explore]").click()
     expect(figure.locator("[data-explore]")).to_have_text("Revenir à l’image")
@@ -71,7 +83,7 @@ def test_hovering_says_the_value_in_french(page: Page, server: str) -> None:
     page.mouse.move(last["x"] + last["width"] / 2, last["y"] + last["height"] / 2)
     text = figure.locator(".hoverlayer text").first
     # Adam's two moments of 134 515 008 parameters: 8 bytes each, 1 076 Mo.
-    expect(text).to_have_text("Entraînement, 4\u00a0×\u00a0512État de l’optimiseur\u00a0: 1\u202f076\u00a0Mo")
+    expect(text).to_have_text("Entraînement, 8\u00a0×\u00a0256État de l’optimiseur\u00a0: 1\u202f076\u00a0Mo")
 
 
 @pytest.mark.usefixtures("watch")
@@ -140,7 +152,67 @@ def test_a_chart_that_cannot_load_says_so_and_keeps_its_picture(page: Page, serv
     expect(figure.locator(".chart-picture")).to_be_visible()
     page.unroute("**/plotly*")
     explore(figure)
-    expect(figure.locator("[role=status]")).to_be_empty()
+    expect(figure.locator("[role=status]")).to_have_text("Graphique interactif affiché.")
+    expect(figure.locator("[role=status]")).to_have_class("chart-status visually-hidden")
+
+
+@pytest.mark.usefixtures("watch")
+def test_by_keyboard_the_focus_stays_on_the_button_and_the_change_is_said(page: Page, server: str) -> None:
+    page.goto(server + "index.html")
+    figure = page.locator("[data-chart]").first
+    button, status = figure.locator("[data-explore]"), figure.locator("[role=status]")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(status).to_have_text("Graphique interactif affiché.")
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(status).to_have_text("Image rétablie.")
+    expect(button).to_be_focused()
+
+
+@pytest.mark.usefixtures("watch")
+def test_a_second_press_while_the_chart_loads_does_nothing(page: Page, server: str) -> None:
+    page.goto(server + "index.html")
+    figure = page.locator("[data-chart]").first
+    figure.locator("[data-explore]").evaluate("button => { button.click(); button.click(); }")
+    expect(figure.locator("[data-explore]")).to_have_text("Revenir à l’image")
+    expect(figure.get_by_role("button")).to_have_count(3)
+
+
+@pytest.mark.usefixtures("watch")
+def test_a_live_chart_is_one_described_group(page: Page, server: str) -> None:
+    page.goto(server + "index.html")
+    figure = page.locator("[data-chart]").first
+    explore(figure)
+    title = figure.locator(".chart-title").text_content()
+    expect(figure.get_by_role("group", name=title)).to_have_count(1)
+    for drawing in figure.locator(".chart-plot svg").all():
+        expect(drawing).to_have_attribute("aria-hidden", "true")
+    for button in figure.get_by_role("button").all():
+        expect(button).to_have_accessible_description(title or "")
+
+
+@pytest.mark.usefixtures("watch")
+def test_a_detail_keeps_the_weight_and_the_gap_that_the_picture_gives_it(page: Page, server: str) -> None:
+    page.goto(server + "mesurer-soi-meme/index.html")
+    figure = page.locator("[data-chart]", has=page.locator("svg.chart-picture .label .detail")).first
+    still = figure.locator("svg.chart-picture .label", has=page.locator(".detail")).first
+    width, words = still.evaluate("text => [text.getBoundingClientRect().width, text.textContent]")
+    colour = still.locator(".detail").evaluate("detail => getComputedStyle(detail).fill")
+    explore(figure)
+    live = figure.locator(".annotation-text", has_text=words).first
+    detail = live.locator("tspan").last
+    expect(detail).to_have_css("font-weight", "400")
+    expect(detail).to_have_css("fill", colour)
+    assert live.evaluate("text => text.getBoundingClientRect().width") == pytest.approx(width, abs=6)
+
+
+@pytest.mark.parametrize("width", [320, 375, 768, 1280])
+def test_no_text_of_a_picture_is_crossed_or_cut(page: Page, server: str, addresses: list[str], width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    for address in addresses:
+        page.goto(server + address)
+        assert page.evaluate(CROSSED) == [], address
 
 
 @pytest.mark.usefixtures("watch")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -144,6 +145,100 @@ def test_paper_gets_the_document_alone_in_the_light(page: Page, server: str) -> 
     assert page.pdf(format="A4").startswith(b"%PDF-")
 
 
+def test_the_first_screen_of_the_home_page_answers(page: Page, server: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(server + "index.html")
+    figure = page.locator("[data-chart]").first
+    for seen in (
+        page.locator(".lead"),
+        page.get_by_role("link", name="Calculer pour mon modèle"),
+        figure.locator("h3"),
+    ):
+        expect(seen).to_be_in_viewport(ratio=1)
+    for bar in figure.locator("rect.bar").all():
+        expect(bar).to_be_in_viewport(ratio=0.99)
+    page.set_viewport_size({"width": 375, "height": 700})
+    for seen in (page.locator(".lead"), page.get_by_role("link", name="Mesurer le mien"), figure.locator("h3")):
+        expect(seen).to_be_in_viewport(ratio=1)
+    expect(figure.locator("rect.bar").first).to_be_in_viewport()
+    expect(page.locator(".toc a").first).to_be_hidden()
+
+
+def test_the_contents_are_open_where_they_have_a_column(page: Page, server: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(server + "mesures/index.html")
+    expect(page.locator(".toc a").first).to_be_visible()
+    page.set_viewport_size({"width": 800, "height": 800})
+    expect(page.locator(".toc a").first).to_be_hidden()
+    page.locator(".toc summary").click()
+    expect(page.locator(".toc a").first).to_be_visible()
+
+
+def test_headings_follow_one_another_and_the_contents_name_them(page: Page, server: str, addresses: list[str]) -> None:
+    for address in addresses:
+        page.goto(server + address)
+        levels = page.evaluate("Array.from(document.querySelectorAll('h1,h2,h3,h4'), h => Number(h.tagName[1]))")
+        assert levels[0] == 1, address
+        assert all(below <= above + 1 for above, below in pairwise(levels)), address
+        for figure in page.locator("[data-chart]").all():
+            expect(figure.get_by_role("heading")).to_have_count(1)
+        if not address.startswith("mesures/"):
+            continue
+        places = page.evaluate("Array.from(document.querySelectorAll('.toc a'), a => a.hash.slice(1))")
+        parts = page.evaluate(
+            "Array.from(document.querySelectorAll('[data-chart], table:has(caption :is(h2, h3))'), part => part.id)"
+        )
+        assert len(parts) > 3, address
+        assert set(parts) <= set(places), address
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_region_is_a_tab_stop_only_where_it_scrolls(
+    page: Page, server: str, addresses: list[str], width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    wrong = """Array.from(document.querySelectorAll('.table-region'), region =>
+      [region.textContent.trim().slice(0, 40), region.scrollWidth > region.clientWidth, region.tabIndex === 0])
+      .filter(([, scrolls, stops]) => scrolls !== stops)"""
+    for address in addresses:
+        page.goto(server + address)
+        page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true; })")
+        page.wait_for_timeout(50)
+        assert page.evaluate(wrong) == [], address
+
+
+def test_links_of_words_in_a_table_have_names_of_their_own(page: Page, server: str, addresses: list[str]) -> None:
+    for address in addresses:
+        page.goto(server + address)
+        names = page.evaluate(
+            "Array.from(document.querySelectorAll('td:not(.numeric) a'), a => a.getAttribute('aria-label'))"
+        )
+        assert len(set(names)) == len(names), address
+        assert None not in names, address
+
+
+def test_the_names_of_rows_and_a_shadow_stay_in_sight_in_a_wide_table(page: Page, server: str) -> None:
+    page.set_viewport_size({"width": 320, "height": 800})
+    page.goto(server + "index.html")
+    region = page.locator(".table-region:has(#facture)")
+    header = region.locator("tbody th").first
+    region.evaluate("region => { region.scrollLeft = 10000; }")
+    left = region.evaluate("region => region.getBoundingClientRect().left")
+    assert header.evaluate("cell => cell.getBoundingClientRect().left") == pytest.approx(left, abs=1)
+    assert "local" in region.evaluate("region => getComputedStyle(region).backgroundAttachment")
+
+
+def test_the_arrow_of_a_heading_is_beside_its_last_word(page: Page, server: str) -> None:
+    page.goto(server + "mesures/index.html")
+    for width in (320, 768, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        heights = page.evaluate(
+            "Array.from(document.querySelectorAll('.unbroken'), word => word.getClientRects().length)"
+        )
+        assert len(heights) > 10
+        assert set(heights) == {1}
+
+
 def test_a_measurement_table_sorts_by_the_raw_value(page: Page, server: str) -> None:
     page.goto(server + "mesures/index.html")
     table = page.locator("table[data-sortable]").first
@@ -169,7 +264,10 @@ def test_code_can_be_copied(browser: Browser, server: str) -> None:
     page = context.new_page()
     page.goto(server + "mesurer-soi-meme/index.html")
     block = page.locator(".code-block").last
+    expect(block.get_by_role("button")).to_have_accessible_name("Copier le script")
     block.locator("button").click()
     expect(block.locator("button")).to_have_text("Copié")
+    expect(block.locator("[role=status]")).to_have_text("Copié")
+    expect(page.get_by_role("button", name="Copier la commande")).to_have_count(2)
     assert page.evaluate("navigator.clipboard.readText()") == block.locator("code").text_content()
     context.close()

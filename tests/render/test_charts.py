@@ -57,9 +57,26 @@ def test_components_add_up_to_the_peak(series: Series) -> None:
     assert sizes["optimizer_state"] == 2 * WEIGHTS
 
 
+def test_the_names_of_the_components_are_under_the_row_that_the_text_speaks_of(series: Series) -> None:
+    picture = charts.by_component(series).picture
+    label = next(text for text in picture.texts if text.text == f"Entraînement, 8{NO_BREAK}×{NO_BREAK}256")
+    named = next(text for text in picture.texts if text.text.startswith("Activations"))
+    between = [text for text in picture.texts if text.role == "label" and label.y < text.y < named.y]
+    assert named.y > label.y
+    assert between == []
+    rest = f"{round((peak(series, TRAINING_8) - STATES) / 1e6):,}".replace(",", NARROW)
+    assert named.detail == f"{rest}{NO_BREAK}Mo"
+
+
+def test_a_detail_is_styled_as_in_the_picture(series: Series) -> None:
+    texts = [each["text"] for each in charts.batch_doubling(series).plotly["layout"]["annotations"]]
+    assert f'Poids <span style="font-weight:400;color:var(--muted)">538{NO_BREAK}Mo</span>' in texts
+    assert "Lot de 1" in texts
+
+
 def test_the_floor_of_the_doubling_is_four_times_the_weights(series: Series) -> None:
     chart = charts.batch_doubling(series)
-    assert [rule.value for rule in chart.picture.rules] == [STATES]
+    assert {rule.value for rule in chart.picture.rules} == {STATES}
     names = [text for text in chart.picture.texts if text.role == "label"]
     assert [text.text for text in names] == ["Lot de 1", "Lot de 2", "Lot de 4", "Lot de 8"]
     growth = peak(series, under(TRAINING_2, "fixed")) - peak(series, under(factories.TRAINING[1], "fixed"))
@@ -75,7 +92,7 @@ def test_phases_follow_their_order_and_show_step_one(series: Series) -> None:
     ]
     record = series.ok(under(TRAINING_8, "fixed"))
     assert record is not None
-    assert [rule.value for rule in chart.picture.rules] == [record.summary.step_peak_bytes[0]]
+    assert {rule.value for rule in chart.picture.rules} == {record.summary.step_peak_bytes[0]}
     assert [bar.size for bar in chart.picture.bars if bar.component == "peak"] == [record.summary.peak_bytes]
 
 

@@ -37,17 +37,22 @@ def test_the_parts_of_a_row_are_drawn_end_to_end() -> None:
 
 
 def test_a_part_of_nothing_is_not_drawn() -> None:
-    picture = stacked([line("Essai", 100, 0, 300)])
+    picture = stacked([line("Essai", 100, 0, 300)], named=0)
     assert [bar.component for bar in picture.bars] == ["weights", "optimizer_state"]
     assert callouts(picture) == ["optimizer_state", "weights"]
 
 
-def test_the_longest_row_names_its_parts_the_last_one_first() -> None:
-    picture = stacked([line("Court", 1, 1), line("Long", 10, 20, 30)])
+def test_the_row_that_is_asked_for_names_its_parts_the_last_one_first() -> None:
+    picture = stacked([line("Plus long", 100, 1), line("Nommé", 10, 20, 30)], named=1)
     assert callouts(picture) == ["optimizer_state", "gradients", "weights"]
     baselines = [text.y for text in picture.texts if text.role == "callout"]
     assert baselines == sorted(baselines)
     assert [leader.bottom for leader in picture.leaders] == baselines
+    assert min(baselines) > max(bar.top for bar in picture.bars)
+
+
+def test_no_row_names_its_parts_unasked() -> None:
+    assert callouts(stacked([line("Essai", 1, 1)])) == []
 
 
 def test_rows_do_not_overlap() -> None:
@@ -76,9 +81,18 @@ def test_a_row_without_parts_says_why_in_the_place_of_its_bar() -> None:
 
 def test_a_reference_crosses_every_row_and_is_named() -> None:
     picture = stacked([line("A", 10), line("B", 30)], reference=Reference(20 * MO, "Plancher"))
-    assert [(rule.value, rule.top, rule.bottom) for rule in picture.rules] == [(20 * MO, 0, picture.floor)]
+    assert {rule.value for rule in picture.rules} == {20 * MO}
+    assert all(any(rule.top < bar.top < rule.bottom - 22 for rule in picture.rules) for bar in picture.bars)
     name = next(text for text in picture.texts if text.role == "reference")
     assert (name.text, name.value) == ("Plancher", 20 * MO)
+
+
+def test_a_reference_crosses_no_text() -> None:
+    picture = stacked([line("A", 10), line("B", 15, 15)], named=1, reference=Reference(20 * MO, "Plancher"))
+    for text in picture.texts:
+        if text.role != "reference":
+            # A text of 13 px goes from 10 px above its baseline to 3 px below it.
+            assert not any(rule.top < text.y + 3 and text.y - 10 < rule.bottom for rule in picture.rules), text.text
 
 
 def test_a_reference_beyond_the_bars_is_still_in_the_picture() -> None:
@@ -88,7 +102,7 @@ def test_a_reference_beyond_the_bars_is_still_in_the_picture() -> None:
 
 @pytest.mark.parametrize(("start", "anchor"), [(10, "start"), (90, "end")])
 def test_a_name_goes_where_there_is_room(start: int, anchor: str) -> None:
-    picture = stacked([line("A", start, 100 - start)])
+    picture = stacked([line("A", start, 100 - start)], named=0)
     name = next(text for text in picture.texts if text.text == "gradients")
     assert name.anchor == anchor
     assert (name.shift < 0) == (anchor == "end")
@@ -114,8 +128,9 @@ def test_places_are_shares_of_the_width() -> None:
     [
         (6800, ["0 Go", "2 Go", "4 Go", "6 Go"]),
         (560, ["0 Go", "0,2 Go", "0,4 Go"]),
-        (100, ["0 Go", "0,05 Go"]),
-        (40, ["0 Go", "0,01 Go", "0,02 Go", "0,03 Go"]),
+        (6178, ["0 Go", "2 Go", "4 Go", "6 Go"]),
+        (100, ["0 Go", "0,05 Go", "0,10 Go"]),
+        (40, ["0 Go", "0,02 Go", "0,04 Go"]),
         (90_000, ["0 Go", "20 Go", "40 Go", "60 Go", "80 Go"]),
     ],
 )
@@ -128,4 +143,10 @@ def test_graduations_are_round_and_french(largest_mo: int, expected: list[str]) 
 def test_graduations_fit_any_size(largest: int) -> None:
     picture = stacked([Line("A", (Part("weights", largest, "Poids", ""),), "")])
     assert 1 <= len(picture.ticks) <= 5
-    assert all(0 <= tick.value <= picture.domain for tick in picture.ticks)
+    assert all(0 <= tick.value < picture.domain for tick in picture.ticks)
+    assert not any(tick.before for tick in picture.ticks[:-1])
+
+
+def test_the_last_graduation_is_written_before_its_line_where_the_edge_is_near() -> None:
+    # 6 178 Mo with a margin of 4 % end the axis at 6,43 Go: 6 Go are at 93,4 % of it, 4 Go at 62 %.
+    assert [tick.before for tick in stacked([line("A", 6178)]).ticks] == [False, False, False, True]

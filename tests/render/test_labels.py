@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.records.case import Case
-from sitegen.render.labels import label
-from tests.factories import LORA, TRAINING, reference_cases
+from sitegen.render.labels import cores, label, processor, pytorch
+from tests.factories import ENVIRONMENT, LORA, MACHINE, TRAINING, reference_cases
 
 CHANGES: dict[str, Any] = {
     "model": "folder-0123456789ab",
@@ -60,3 +60,24 @@ def test_the_cases_of_the_suite_have_labels_of_their_own() -> None:
 def test_a_label_reads_as_french() -> None:
     case = replace(TRAINING[8], gradient_checkpointing=True)
     assert label(case) == "Entraînement, lot de 8, 256 jetons, points de contrôle de gradient, allocateur par défaut"
+
+
+@pytest.mark.parametrize(
+    ("trade_name", "name"),
+    [
+        ("Intel(R) Xeon(R) Processor", "Intel Xeon"),
+        ("Intel(R) Core(TM) i7-1185G7 CPU @ 3.00GHz", "Intel Core i7-1185G7"),
+        ("AMD EPYC 7R13 48-Core Processor", "AMD EPYC 7R13"),
+        ("Apple M5 Max", "Apple M5 Max"),
+        ("Processor", "Processor"),
+    ],
+)
+def test_a_processor_goes_without_its_trade_marks(trade_name: str, name: str) -> None:
+    assert processor(replace(MACHINE, cpu_model=trade_name)) == name
+
+
+def test_versions_and_cores_never_part_from_their_noun() -> None:
+    assert cores(MACHINE) == "2\u00a0cœurs"
+    assert cores(replace(MACHINE, cores=1)) == "1\u00a0cœur"
+    assert pytorch(replace(ENVIRONMENT, packages={"torch": "2.13.0+cpu"})) == "PyTorch\u00a02.13.0"
+    assert pytorch(replace(ENVIRONMENT, packages={})) == "PyTorch absent"

@@ -39,6 +39,12 @@ def test_a_term_says_its_language_and_nothing_else() -> None:
     assert "onclick" not in body
 
 
+def test_code_is_english_unless_it_says_otherwise() -> None:
+    assert rendered("`sdpa`\n").body == '<p><code lang="en">sdpa</code></p>\n'
+    assert rendered("`P × O`{lang=fr}\n").body == '<p><code lang="fr">P × O</code></p>\n'
+    assert '<pre tabindex="0"><code lang="en" class="language-sh">' in rendered("```sh\nls\n```\n").body
+
+
 def test_a_fact_stays_in_its_sentence_and_a_block_replaces_its_paragraph() -> None:
     html = {"fact": '<a class="fact" href="x">8</a>', "table": "<table></table>"}
     body = rendered('Soit {{ call("fact") }}.\n\n{{ call("fact") }}\n\n{{ call("table") }}\n', **html).body

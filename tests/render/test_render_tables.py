@@ -1,16 +1,17 @@
 from typing import get_type_hints
 
 import pytest
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 from sitegen.records.model import Record, Summary
+from sitegen.render.comparison_tables import fixes, quoted
 from sitegen.render.data_tables import FIELDS
 from sitegen.render.record_tables import record_tables, summarised
 from sitegen.render.registry import TABLES
 from sitegen.render.series import LORA_8, TRAINING_8, Series, under
 from sitegen.render.series_tables import bill, by_allocator, everything
-from sitegen.render.tables import Table, measured, percentage, rebased
-from tests.factories import BASELINE, LORA, TRAINING, record, reference_suite
+from sitegen.render.tables import Table, measured, percentage, rebased, timed
+from tests.factories import BASELINE, INFERENCE_8, LORA, TRAINING, record, reference_suite
 
 
 def cells(table: Table) -> dict[str, list[str]]:
@@ -66,6 +67,57 @@ def test_a_baseline_has_nothing_to_peak() -> None:
     assert table["Mémoire de départ"] == ["359"]
 
 
+def test_a_baseline_says_that_it_has_no_model_and_not_that_it_does_not_know_it() -> None:
+    tables = {table.id: table for table in record_tables(record(BASELINE))}
+    assert tables["resultats"].note is None
+    assert cells(tables["resultats"])["Paramètres"] == ["sans objet"]
+    assert cells(tables["protocole"])["Chargement du modèle"] == ["sans objet"]
+    assert cells(tables["protocole"])["Pic du chargement"] == ["sans objet"]
+
+
+def test_an_option_that_the_case_never_reads_says_so() -> None:
+    options = cells(next(table for table in record_tables(record(TRAINING[8])) if table.id == "options"))
+    for name in ("--lora-rank", "--lora-targets", "--new-tokens", "--logits", "--double-quant"):
+        assert options[name] == ["sans effet ici"]
+    assert options["--optimizer"] == ["adamw"]
+    inference = cells(next(table for table in record_tables(record(INFERENCE_8)) if table.id == "options"))
+    assert inference["--optimizer"] == ["sans effet ici"]
+
+
+def test_a_counter_that_was_reset_says_so() -> None:
+    original = record(TRAINING[8])
+    reset = replace(original.samples[0], ru_maxrss_bytes=(original.samples[0].process_peak_bytes or 0) - 1)
+    for sample, said in ((original.samples[0], False), (reset, True)):
+        tables = {table.id: table for table in record_tables(replace(original, samples=(sample,)))}
+        assert ("remis à zéro" in (tables["protocole"].note or "")) is said
+
+
+def test_weights_read_from_a_quantised_file_say_that_it_does_not_matter() -> None:
+    original = record(TRAINING[8])
+    assert original.model is not None
+    file = replace(original.model.files[0], name="x.Q4_1.gguf")
+    tables = record_tables(replace(original, model=replace(original.model, files=(file,))))
+    notes = [table.note for table in tables if table.id == "modele"]
+    assert "convertis" in str(notes)
+
+
+def test_a_short_duration_is_not_written_as_none() -> None:
+    assert timed(5_570_862).text == "0,006"
+    assert timed(9_210_000_000).text == "9,2"
+
+
+def test_every_fix_is_compared_in_memory_and_in_time_under_both_allocators(series: Series) -> None:
+    rows = cells(fixes(series))
+    # the factory's 4232 / 6541, 3400 / 5876 Mio and 12.5 s for 2048 tokens x 4.5 ms, both allocators alike
+    assert rows["Points de contrôle de gradient"][2:] == ["\u221235", "\u221242", "+36", "+36"]
+    # 5876 / 6541 Mio, 15 % slower
+    assert rows["Allocateur à seuil fixe"][1:] == ["sans objet", "sans objet", "\u221210", "sans objet", "+15"]
+
+
+def test_the_quoted_weights_are_in_the_unit_in_which_they_were_published(series: Series) -> None:
+    assert cells(quoted(series))["Poids"] == ["publiés en Mo", "538", "538"]
+
+
 def test_a_record_shows_each_phase_net_and_gross() -> None:
     (phases,) = [table for table in record_tables(record(TRAINING[8])) if table.id == "phases"]
     assert [row.cells[0].text for row in phases.rows] == ["Passe avant", "Passe arrière", "Mise à jour"] * 2
@@ -109,6 +161,7 @@ def test_a_cell_keeps_the_raw_value_for_sorting() -> None:
 def test_addresses_follow_the_page(series: Series) -> None:
     table = rebased(everything(series), "../")
     assert all((row.header.href or "").startswith("../mesures/") for row in table.rows)
+    assert not any(cell.href for row in table.rows for cell in row.cells)  # one link a record is enough
 
 
 def test_every_field_of_a_record_is_explained() -> None:

@@ -73,7 +73,7 @@ def test_it_is_short_enough_to_be_read() -> None:
 def test_its_help_is_french_and_complete() -> None:
     done = run_script("--help")
     assert (done.returncode, done.stderr) == (0, "")
-    for option in ("modele", "mode", "lot", "longueur", "points-de-controle", "type", "lora", "etapes", "taille-fixe"):
+    for option in ("modele", "mode", "lot", "longueur", "points-de-controle", "type", "lora", "etapes", "seuil-fixe"):
         assert f"--{option}" in done.stdout
     assert "WSL" in done.stdout
     assert "8 Go" in done.stdout
@@ -132,7 +132,7 @@ def test_it_agrees_with_sitegen_net_and_gross(name: str) -> None:
     options, case = CASES[name]
     folder = prepare(source_of(DEFAULT_MODEL), "float32", silent).folder
     summary = summarise(case, (run_sample(case, folder, silent),))
-    script = measured("--modele", str(folder), "--taille-fixe", *options)
+    script = measured("--modele", str(folder), "--seuil-fixe", *options)
     assert summary.status == "ok"
     assert summary.peak_bytes is not None
     assert summary.baseline_bytes is not None

@@ -10,11 +10,13 @@ document.addEventListener("DOMContentLoaded", () => {
   const LARGEST = 1e6;
   const NO_BREAK = "\u00a0";
 
-  /** The rules of each field: what it says when it is blank, and its smallest value. */
+  const ABOVE_ZERO = "Ce nombre doit être plus grand que zéro.";
+
+  /** The rules of each field: what it says when it is blank, whether zero is refused, and what it says of too small a number. */
   const FIELDS = {
-    n: { blank: "Indiquez le nombre de paramètres, en milliards : par exemple 7.", positive: true },
-    b: { blank: "Indiquez les octets par paramètre : par exemple 16.", positive: true },
-    a: { blank: "Indiquez les activations, en Go : 0 si elles ne comptent pas.", positive: false },
+    n: { blank: "Indiquez le nombre de paramètres, en milliards : par exemple 7.", positive: true, least: ABOVE_ZERO },
+    b: { blank: "Indiquez les octets par paramètre : par exemple 16.", positive: true, least: ABOVE_ZERO },
+    a: { blank: "Indiquez les activations, en Go : 0 si elles ne comptent pas.", positive: false, least: "Ce nombre doit être zéro ou plus." },
   };
 
   /** @param {string} text */
@@ -32,8 +34,8 @@ document.addEventListener("DOMContentLoaded", () => {
   function complaint(name, read) {
     const rule = FIELDS[name];
     if (read.kind === "blank") return spaced(rule.blank);
-    if (read.kind !== "number") return spaced(`Ce n’est pas un nombre : écrivez par exemple 7, 1,5 ou ${format(1234.5)}.`);
-    if (rule.positive && read.value === 0) return "Ce nombre doit être plus grand que zéro.";
+    if (read.kind === "negative" || (rule.positive && read.value === 0)) return rule.least;
+    if (read.kind !== "number") return spaced("Ce n’est pas un nombre : écrivez par exemple 7 ou 1,5.");
     return read.value > LARGEST ? `Ce nombre dépasse ${format(LARGEST)}.` : "";
   }
 
@@ -149,12 +151,13 @@ document.addEventListener("DOMContentLoaded", () => {
       if (typed) keep(bill);
     }
 
-    /** After a pause: say what is still wrong, once, then the result, once. */
+    /** After a pause: say what is still wrong and where, once, then the result, once. */
     function settle(faults) {
       Object.entries(faults).forEach(([name, { message }]) => complain(name, message));
-      const wrong = Object.values(faults).find(({ message }) => message);
-      if (!wrong) announce(`VRAM d’entraînement${NO_BREAK}: ${size(last.v)}.`);
-      else announce(last ? spaced(`${wrong.message} Dernier résultat valable : ${size(last.v)}.`) : wrong.message);
+      const wrong = Object.entries(faults).filter(([, { message }]) => message);
+      const said = wrong.map(([name, { message }]) => spaced(`${inputs[name].labels[0].textContent} : ${message}`));
+      if (last) said.push(spaced(`${wrong.length ? "Dernier résultat valable" : "VRAM d’entraînement"} : ${size(last.v)}.`));
+      announce(said.join(" "));
     }
 
     /** Read the fields again. @param {boolean} typed whether the reader caused it */

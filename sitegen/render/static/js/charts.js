@@ -6,7 +6,8 @@
   "use strict";
 
   const NARROW_PX = 480; // as in the style sheet
-  const DETAIL_SEPARATOR = "\u2003";
+  const DETAIL = " <span"; // what a name is followed by, in a specification
+  const VARIABLE = /var\(--[a-z_-]+\)/g;
   const root = document.documentElement;
   const coarse = matchMedia("(pointer: coarse)");
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -34,7 +35,7 @@
    * @param {unknown} value @param {(name: string) => string} colour
    */
   function resolved(value, colour) {
-    if (typeof value === "string") return value.startsWith("var(--") ? colour(value) : value;
+    if (typeof value === "string") return value.replace(VARIABLE, colour);
     if (Array.isArray(value)) return value.map((item) => resolved(item, colour));
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, colour)]));
@@ -59,13 +60,15 @@
 
   /** Drop the details of names where there is no room for them, as the picture does. @param {{text: string}[]} annotations */
   function shorten(annotations) {
-    for (const annotation of annotations) annotation.text = annotation.text.split(DETAIL_SEPARATOR)[0];
+    for (const annotation of annotations) annotation.text = annotation.text.split(DETAIL)[0];
   }
 
   /** Draw, or draw again in another theme. @param {HTMLElement} figure */
   async function draw(figure) {
     const { data, layout, config } = themed(figure);
-    await window.Plotly.react(figure.querySelector(".chart-plot"), data, layout, config);
+    const plot = figure.querySelector(".chart-plot");
+    await window.Plotly.react(plot, data, layout, config);
+    plot.querySelectorAll("svg").forEach((drawing) => drawing.setAttribute("aria-hidden", "true")); // the group is described
   }
 
   /** The buttons that only a live chart has. @param {HTMLElement} figure @returns {HTMLElement[]} */
@@ -82,16 +85,24 @@
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = name;
+      button.setAttribute("aria-describedby", `${figure.id}-title`);
       button.addEventListener("click", act);
       return button;
     });
   }
 
-  /** Lay the chart over its picture. @param {HTMLElement} figure */
+  /** Say what has become of a figure; a failure is seen as well. @param {HTMLElement} figure @param {string} message */
+  function say(figure, message, failed = false) {
+    const status = figure.querySelector(".chart-status");
+    status.classList.toggle("visually-hidden", !failed);
+    status.textContent = message;
+  }
+
+  /** Lay the chart over its picture. The button is never disabled: it would lose the focus. @param {HTMLElement} figure */
   async function explore(figure) {
     const button = figure.querySelector("[data-explore]");
     const plot = figure.querySelector(".chart-plot");
-    button.disabled = true;
+    button.setAttribute("aria-disabled", "true");
     button.textContent = "Chargement…";
     try {
       await loadLibrary();
@@ -101,10 +112,9 @@
     } catch {
       plot.hidden = true;
       button.textContent = "Réessayer";
-      figure.querySelector(".chart-status").textContent =
-        "Le graphique interactif n’a pas pu être chargé. L’image et les données restent là.";
+      say(figure, "Le graphique interactif n’a pas pu être chargé. L’image et les données restent là.", true);
     }
-    button.disabled = false;
+    button.removeAttribute("aria-disabled");
   }
 
   /** Make the drawn chart the one that is seen. @param {HTMLElement} figure */
@@ -116,7 +126,7 @@
     watch.observe(plot);
     live.set(figure, { buttons, watch });
     figure.classList.add("is-live");
-    figure.querySelector(".chart-status").textContent = "";
+    say(figure, "Graphique interactif affiché.");
     button.textContent = "Revenir à l’image";
     button.after(...buttons);
   }
@@ -132,15 +142,19 @@
     window.Plotly.purge(plot);
     plot.hidden = true;
     figure.querySelector("[data-explore]").textContent = "Explorer le graphique";
+    say(figure, "Image rétablie.");
   }
 
   /** Wire one figure: its button, and a click on its picture. @param {HTMLElement} figure */
   function wire(figure) {
     const button = figure.querySelector("[data-explore]");
     button.hidden = false;
-    button.addEventListener("click", () => (live.has(figure) ? restore(figure) : explore(figure)));
+    const busy = () => button.getAttribute("aria-disabled") === "true";
+    button.addEventListener("click", () => {
+      if (!busy()) (live.has(figure) ? restore : explore)(figure);
+    });
     figure.querySelector(".chart-picture").addEventListener("click", () => {
-      if (!button.disabled && !live.has(figure)) explore(figure);
+      if (!busy() && !live.has(figure)) explore(figure);
     });
   }
 

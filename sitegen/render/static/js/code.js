@@ -1,4 +1,4 @@
-/** Blocks of code: a button that copies. */
+/** Blocks of code: a button that copies, and says so. */
 (() => {
   "use strict";
 
@@ -21,21 +21,39 @@
     }
   }
 
+  /** What a block is, after the verb. @param {HTMLElement} block */
+  function named(block) {
+    const language = block.querySelector("code").className.replace("language-", "");
+    return { sh: "la commande", python: "le script" }[language] ?? "le texte";
+  }
+
+  /** @param {string} tag @param {string} className @param {string} text */
+  function element(tag, className, text) {
+    const made = document.createElement(tag);
+    made.className = className;
+    made.textContent = text;
+    return made;
+  }
+
   /** @param {HTMLPreElement} block */
   function wire(block) {
-    const frame = document.createElement("div");
-    const button = document.createElement("button");
-    frame.className = "code-block";
-    button.className = "copy";
+    const frame = element("div", "code-block", "");
+    const button = element("button", "copy", "");
+    const status = element("span", "visually-hidden", "");
+    const offer = () => button.replaceChildren("Copier", element("span", "visually-hidden", ` ${named(block)}`));
     button.type = "button";
-    button.textContent = "Copier";
-    button.setAttribute("aria-live", "polite");
+    status.setAttribute("role", "status");
     button.addEventListener("click", async () => {
       button.textContent = (await copy(block)) ? "Copié" : "Copie refusée";
-      setTimeout(() => { button.textContent = "Copier"; }, 2000);
+      status.textContent = button.textContent;
+      setTimeout(() => {
+        offer();
+        status.textContent = "";
+      }, 2000);
     });
+    offer();
     block.replaceWith(frame);
-    frame.append(button, block);
+    frame.append(button, status, block);
   }
 
   document.querySelectorAll("pre:has(> code)").forEach(wire);

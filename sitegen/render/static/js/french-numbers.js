@@ -7,18 +7,20 @@ window.FrenchNumbers = (() => {
 
   const SPACE = "[ \\u00a0\\u202f\\u2009]";
   const NUMBER = new RegExp(`^(?:\\d+|\\d{1,3}(?:${SPACE}\\d{3})+)(?:[.,]\\d+)?$`);
+  const NEGATIVE = /^[-\u2212]\s*(?=\d)/;
   const BEGINNING = new RegExp(`^\\d(?:${SPACE}?\\d)*${SPACE}?[.,]?$`);
   const locale = document.documentElement.dataset.locale;
 
   /**
    * Understand what was typed.
    * @param {string} text
-   * @returns {{kind: "number", value: number} | {kind: "blank" | "incomplete" | "malformed"}} `incomplete` is malformed so far,
-   *   but could become a number if typing goes on
+   * @returns {{kind: "number", value: number} | {kind: "blank" | "incomplete" | "malformed" | "negative"}} `incomplete` is malformed
+   *   so far, but could become a number if typing goes on; `negative` would be a number without its sign
    */
   function parse(text) {
     const typed = text.trim();
     if (typed === "") return { kind: "blank" };
+    if (NEGATIVE.test(typed) && NUMBER.test(typed.replace(NEGATIVE, ""))) return { kind: "negative" };
     if (!NUMBER.test(typed)) return { kind: BEGINNING.test(typed) ? "incomplete" : "malformed" };
     return { kind: "number", value: Number(typed.replace(new RegExp(SPACE, "g"), "").replace(",", ".")) };
   }

@@ -1,4 +1,4 @@
-/** Tables whose columns sort: the text is French, the raw value is in `data-sort`. */
+/** Tables: columns that sort (the text is French, the raw value in `data-sort`), and regions that scroll by keyboard. */
 (() => {
   "use strict";
 
@@ -29,15 +29,37 @@
     heading.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
   }
 
+  /** Keep the arrow, which the style sheet draws, on the line of the last word. @param {HTMLButtonElement} button */
+  function hold(button) {
+    const last = button.lastChild;
+    const word = last instanceof Text ? last.splitText(last.data.trimEnd().lastIndexOf(" ") + 1) : last;
+    const unbroken = document.createElement("span");
+    unbroken.className = "unbroken";
+    word.replaceWith(unbroken);
+    unbroken.append(word);
+  }
+
   /** Turn a heading's text into a button. @param {HTMLTableCellElement} heading */
   function wire(heading) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "sort";
     button.append(...heading.childNodes);
+    hold(button);
     button.addEventListener("click", () => sort(heading));
     heading.append(button);
   }
 
+  /** A region is a stop of the keyboard only while a part of it is out of sight. @param {ResizeObserverEntry[]} entries */
+  function stop(entries) {
+    for (const { target } of entries) {
+      const overflows = target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
+      if (overflows) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  }
+
   document.querySelectorAll("table[data-sortable] thead th").forEach(wire);
+  const sizes = new ResizeObserver(stop);
+  document.querySelectorAll(".table-region, pre[tabindex]").forEach((region) => sizes.observe(region));
 })();

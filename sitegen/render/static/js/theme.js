@@ -40,7 +40,7 @@
     const button = document.querySelector("[data-theme-toggle]");
     let choice = remembered();
     const show = () => {
-      button.textContent = `Thème\u00a0: ${NAMES[choice]}`;
+      button.querySelector("[data-theme-name]").textContent = NAMES[choice];
     };
     show();
     button.hidden = false;
