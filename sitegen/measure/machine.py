@@ -72,7 +72,7 @@ def circumstances() -> Circumstances:
         swap_total_bytes=psutil.swap_memory().total,
         cgroup_limit_bytes=smallest_limit(_cgroup_limits()),
         cpu_flags=tuple(flag for flag in _USEFUL_FLAGS if flag in _cpu_flags()),
-        installed=dict(sorted((dist.name.lower(), dist.version) for dist in metadata.distributions())),
+        installed=_installed(),
     )
 
 
@@ -100,6 +100,12 @@ def code_of(source: str) -> str:
             ):
                 node.body = body[1:] or [ast.Pass()]
     return ast.dump(tree)
+
+
+@cache
+def _installed() -> dict[str, str]:
+    """Every package of the environment with its version; read once, a campaign asks for each of its cases."""
+    return dict(sorted((dist.name.lower(), dist.version) for dist in metadata.distributions()))
 
 
 def installed_version(package: str) -> str | None:
