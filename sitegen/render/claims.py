@@ -96,8 +96,6 @@ CLAIMS: Final[dict[str, Claim]] = {
     "checkpointing_saves": all_of(
         between("checkpointing_change", -0.6, -0.15), between("checkpointing_change_fixed", -0.6, -0.15)
     ),
-    "checkpointing_is_slower": above("checkpointing_slower_both", 0),
-    "fixed_allocator_is_slower": above("allocator_slower_suite", 0),
     "bfloat16_saves_less_than_half": all_of(
         between("bfloat16_change", -0.495, -0.15), between("bfloat16_change_fixed", -0.495, -0.15)
     ),

@@ -56,7 +56,6 @@ def test_a_whole_suite_gives_every_fact(name: str, series: Series) -> None:
         ("example_bytes", "495\u00a0Mo"),  # the factory's (5876 - 3986) / 4 Mio
         ("examples_8", "3,96\u00a0Go"),  # 8 times as much
         ("allocator_slower", "+15\u00a0%"),  # the factory's
-        ("allocator_slower_suite", "+15\u00a0%"),
         ("baseline", "359\u00a0Mo"),  # the factory's
         ("runs", "un seul essai"),
         ("machine", "Test"),  # of « Test(R) Processor »
@@ -143,6 +142,19 @@ def holds(name: str, *changed: Record) -> bool:
     """Whether a claim holds for the suite in which some records are replaced."""
     others = {record_.case: record_ for record_ in (*reference_suite(), *changed)}
     return CLAIMS[name].holds(*(stated(fact, Series(others.values())).value for fact in CLAIMS[name].facts))
+
+
+def _slowed(original: Record, factor: int) -> Record:
+    """The same record, its steps `factor` times longer."""
+    durations = tuple(factor * spent for spent in original.summary.step_duration_ns)
+    return replace(original, summary=replace(original.summary, step_duration_ns=durations))
+
+
+@pytest.mark.parametrize("index", range(len(reference_suite())))
+def test_no_claim_rests_on_the_duration_of_one_step(index: int) -> None:
+    # A busy machine made a build fail over a few percent of time: a duration may be shown, nothing may hang on it.
+    slowed = _slowed(reference_suite()[index], 10)
+    assert [name for name in CLAIMS if not holds(name, slowed)] == []
 
 
 def fixed_record(case: Case, *net_mib: float) -> Record:
