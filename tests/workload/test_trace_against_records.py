@@ -17,9 +17,9 @@ from sitegen.workload.trace import traced
 
 _ROOT: Final = Path(__file__).parents[2]
 _CONFIG: Final = _ROOT / "sitegen" / "workload" / "configurations" / "smollm2-135m-instruct.json"
-# Code and thread stacks that the first operations touch: some tens of MB, whatever the model and the batch. A bound against
-# the trace taking another path than the run (its smallest such error seen is 2 % of a peak, over 100 MB here), not a
-# validation: the runtime's pages are to be measured by probes of their own.
+# Code and thread stacks that the first operations touch: some tens of MB, whatever the model and the batch. A bound
+# against the trace taking another path than the run (2 % of a peak or more: over 100 MB here), not a validation: the
+# runtime's pages are to be measured by probes of their own.
 _RUNTIME_BYTES: Final = range(40 * MB_BYTES, 70 * MB_BYTES)
 
 
