@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from pathlib import Path
 from typing import Final, Literal
@@ -14,6 +15,7 @@ from sitegen.files import write_atomic
 Locale = Literal["fr-FR", "fr-CA"]
 
 SETTINGS_FILE: Final = "content/site.toml"
+_ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._~%-]*)*")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,8 +114,14 @@ def _starter_content() -> Path:
 def _settings(path: Path) -> Settings:
     """Read the settings file; raises `ProjectError`."""
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=_File).site
+        settings = msgspec.toml.decode(path.read_bytes(), type=_File).site
     except (msgspec.DecodeError, ValueError) as error:
         raise ProjectError(f"{SETTINGS_FILE} is not valid: {error}.", "Correct the setting it names.") from error
     except OSError as error:
         raise from_os_error(error, f"reading {SETTINGS_FILE}") from error
+    if settings.url is not None and not _ADDRESS.fullmatch(settings.url):
+        raise ProjectError(
+            f"{SETTINGS_FILE}: url is {settings.url!r}, which is no address of a site.",
+            "Give it whole, e.g. https://example.org/memoire/",
+        )
+    return settings

@@ -43,3 +43,20 @@ def test_init_keeps_what_is_there(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="not an empty folder"):
         init_project(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "example.org", "https://e.org/a b/", "https://", "https://e.org/?q"]
+)
+def test_what_is_no_address_is_refused(tmp_path: Path, url: str) -> None:
+    project = init_project(tmp_path / "p")
+    (project.content / "site.toml").write_text(f'[site]\nurl = "{url}"\n', encoding="utf-8")
+    with pytest.raises(ProjectError, match="no address of a site"):
+        find_project(project.root)
+
+
+@pytest.mark.parametrize("url", ["https://example.org", "https://example.org/memoire/", "http://localhost:8000/a/b.c/"])
+def test_an_address_is_taken(tmp_path: Path, url: str) -> None:
+    project = init_project(tmp_path / "p")
+    (project.content / "site.toml").write_text(f'[site]\nurl = "{url}"\n', encoding="utf-8")
+    assert find_project(project.root).settings.url == url

@@ -14,7 +14,7 @@ def cache_folder() -> Path:
     if own := os.environ.get("SITEGEN_CACHE"):
         return Path(own).expanduser().absolute()
     shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path.home() / ".cache") / "sitegen"
+    return (Path(shared).absolute() if shared else Path.home() / ".cache") / "sitegen"
 
 
 def remembered_sha256(path: Path) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from sitegen.allocators import environment_for
 from sitegen.errors import BusyError, MeasurementError, UsageError, from_os_error
 from sitegen.measure.machine import circumstances, environment_of, installed_version, this_machine, workload_sha256
-from sitegen.measure.plan import Task, plan, reusable_samples
+from sitegen.measure.plan import Task, plan
 from sitegen.measure.runner import run_sample, skipped_sample
 from sitegen.measure.weights import ModelSource, Prepared, lookup, prepare
 from sitegen.records.case import Case
@@ -128,17 +128,15 @@ def _measured(task: Task, campaign: Campaign, weights: _Weights, display: Displa
     impossible = _impossible(task.case)
     prepared = None if impossible else weights.of(task.case)
     display.started(task)
-    samples = task.record.samples if task.record is not None and reusable_samples(task) else ()
+    samples = task.kept
     record = None
-    while len(samples) < (1 if impossible else campaign.repeat):
+    while record is None or len(samples) < (1 if impossible else campaign.repeat):
         sample = skipped_sample(impossible) if impossible else _sample(task, prepared, display)
         samples = (*samples, sample)
         record = _record(task.case, prepared, samples)
         save(record, campaign.records)
         if sample.status != "ok":
             break
-    if record is None:
-        raise TypeError("a pending case always lacks a sample")
     display.finished(task, record)
     return record
 

@@ -105,7 +105,10 @@ def code_of(source: str) -> str:
 @cache
 def _installed() -> dict[str, str]:
     """Every package of the environment with its version; read once, a campaign asks for each of its cases."""
-    return dict(sorted((dist.name.lower(), dist.version) for dist in metadata.distributions()))
+    named = [
+        dist for dist in metadata.distributions() if dist.metadata["Name"]
+    ]  # an interrupted install leaves some without
+    return dict(sorted((dist.name.lower(), dist.version) for dist in named))
 
 
 def installed_version(package: str) -> str | None:

@@ -10,7 +10,7 @@ import msgspec
 
 from sitegen.measure.machine import environment_of, this_machine, workload_sha256
 from sitegen.records.case import Case
-from sitegen.records.model import PROTOCOL, ModelIdentity, Record
+from sitegen.records.model import PROTOCOL, ModelIdentity, Record, Sample
 from sitegen.records.store import load
 
 State = Literal["new", "failed", "stale", "done"]
@@ -25,12 +25,13 @@ _OUTCOMES: Final = {
 
 
 class Task(msgspec.Struct, frozen=True):
-    """A case, its state here and now, why, and the record that exists."""
+    """A case, its state here and now, why, the record that exists, and those of its samples that still count."""
 
     case: Case
     state: State
     why: str
     record: Record | None
+    kept: tuple[Sample, ...] = ()
 
     @property
     def pending(self) -> bool:
@@ -69,14 +70,15 @@ def _task(case: Case, root: Path, model: ModelIdentity | None, repeat: int, forc
     if not path.exists():
         return Task(case, "new", "no record for this machine and these versions", None)
     record = load(path)
-    if record.status != "ok":
-        return Task(case, "failed", _OUTCOMES[record.status], record)
     stale = _stale_because(record, model)
+    good = () if stale else tuple(sample for sample in record.samples if sample.status == "ok")
+    if record.status != "ok":
+        return Task(case, "failed", _OUTCOMES[record.status], record, good)
     if stale:
         return Task(case, "stale", stale, record)
-    if len(record.samples) < repeat:
-        return Task(case, "stale", f"it has {len(record.samples)} of {repeat} samples", record)
-    return Task(case, "done", "up to date", record)
+    if len(good) < repeat:
+        return Task(case, "stale", f"it has {len(good)} of {repeat} samples", record, good)
+    return Task(case, "done", "up to date", record, good)
 
 
 def _stale_because(record: Record, model: ModelIdentity | None) -> str | None:
@@ -92,8 +94,3 @@ def _stale_because(record: Record, model: ModelIdentity | None) -> str | None:
     if record.model.revision and model.revision and record.model.revision != model.revision:
         return "the model's revision has changed"
     return None
-
-
-def reusable_samples(task: Task) -> bool:
-    """Whether the record only lacks samples: those it has stay."""
-    return task.record is not None and task.record.status == "ok" and _stale_because(task.record, None) is None

@@ -14,7 +14,6 @@ _PATH: Final = re.compile(r"(?<![\w.:/])(?:file://)?(?:~|[A-Za-z]:)?(?:[/\\][^\s
 
 def scrubbed(text: str) -> str:
     """The text with each absolute path cut to its last name, and the user's and the host's names replaced."""
-    text = text.replace(str(Path.home()), "~")
     text = _PATH.sub(lambda found: "…/" + re.split(r"[/\\]", found.group().rstrip("/\\"))[-1], text)
     for name, replacement in _personal_names().items():
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", replacement, text)

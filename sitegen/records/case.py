@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any, Final, Literal
 
 import msgspec
@@ -46,6 +47,8 @@ _COUNTS: Final = (
     "steps",
     "timeout",
 )
+_LIMITS: Final = {"timeout": 7 * 24 * 3600, "seed": 2**63 - 1, "threads": 1024}
+_MODULE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -116,6 +119,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             _require_positive(name, getattr(self, name))
         if self.threads is not None:
             _require_positive("threads", self.threads)
+        _require_bounded(self)
         _require_relevant(self)
         _require_sound(self)
         return self
@@ -175,6 +179,22 @@ def _require_relevant(case: Case) -> None:
             raise UsageError(
                 f"{option_name(field)} has no effect with --mode {case.mode} --method {case.method}.",
                 "Leave it out, or change the mode or the method.",
+            )
+
+
+def _require_bounded(case: Case) -> None:
+    """Refuse numbers that no run can take, and names that are no module's."""
+    for field, limit in _LIMITS.items():
+        value = getattr(case, field)
+        if value is not None and not 0 <= value <= limit:
+            raise UsageError(f"{option_name(field)} is {value}; it must be between 0 and {limit}.")
+    for field in ("lora_targets", "modules_to_save"):
+        names = getattr(case, field)
+        wrong = [name for name in names if not _MODULE.fullmatch(name)]
+        if wrong or len(set(names)) < len(names):
+            raise UsageError(
+                f"{option_name(field)} has {wrong[0] if wrong else 'the same name twice'!r}.",
+                "Give names of modules, each once, e.g. q_proj,v_proj.",
             )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -14,6 +15,8 @@ from sitegen.errors import RecordError, from_os_error
 from sitegen.files import write_atomic
 from sitegen.records.migrate import upgraded
 from sitegen.records.model import Record
+
+_SAFE: Final = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 
 
 def seal(record: Record) -> Record:
@@ -39,17 +42,20 @@ def decode(text: bytes, name: str) -> Record:
     remedy = "Restore the file from version control, or delete it and measure the case again."
     try:
         data = json.loads(text)
-    except ValueError as error:
-        raise RecordError(f"{name} is not valid JSON ({error}).", remedy) from error
-    if not isinstance(data, dict):
-        raise RecordError(f"{name} is not a record: a JSON object is expected.", remedy)
-    current = upgraded(data, name)
-    if data.get("content_sha256") != _content_hash(data):
-        raise RecordError(f"{name} was changed after it was written: its content hash does not match.", remedy)
-    try:
-        return msgspec.convert(current, Record)
+        if not isinstance(data, dict):
+            raise RecordError(f"{name} is not a record: a JSON object is expected.", remedy)
+        current = upgraded(data, name)
+        if data.get("content_sha256") != _content_hash(data):
+            raise RecordError(f"{name} was changed after it was written: its content hash does not match.", remedy)
+        record = msgspec.convert(current, Record)
     except msgspec.ValidationError as error:
         raise RecordError(f"{name} is not a valid record: {error}.", remedy) from error
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{name} is not valid JSON ({error}).", remedy) from error
+    problem = _problem(record)
+    if problem:
+        raise RecordError(f"{name} is not a valid record: {problem}.", remedy)
+    return record
 
 
 def path_of(record: Record, root: Path) -> Path:
@@ -74,7 +80,13 @@ def load(path: Path) -> Record:
         text = path.read_bytes()
     except OSError as error:
         raise from_os_error(error, f"reading {path.name}") from error
-    return decode(text, path.name)
+    name = "/".join(path.parts[-3:])
+    record = decode(text, name)
+    if path.parts[-3:] != path_of(record, Path()).parts:
+        raise RecordError(
+            f"{name} holds the record {record.key}.", "Move the file to the place that it names, or remove it."
+        )
+    return record
 
 
 def load_all(root: Path) -> list[Record]:
@@ -85,6 +97,17 @@ def load_all(root: Path) -> list[Record]:
 def record_files(root: Path) -> Iterator[Path]:
     """The record files: ``<machine>/<environment>/<case>.json``, sorted."""
     yield from sorted(path for path in root.glob("*/*/*.json") if not path.name.startswith("."))
+
+
+def _problem(record: Record) -> str | None:
+    """What is impossible in a record whose types are right, if anything: its names become paths and addresses."""
+    if not all(_SAFE.fullmatch(name) for name in (record.machine.slug, record.environment.id)):
+        return "the names of its machine and environment may hold only lower-case letters, digits, dots and dashes"
+    if record.case_id != record.case.id:
+        return f"its case_id is {record.case_id!r} and its options make {record.case.id!r}"
+    if not record.samples:
+        return "it has no sample"
+    return None
 
 
 def _content_hash(data: dict[str, Any]) -> str:

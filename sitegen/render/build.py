@@ -103,6 +103,9 @@ def _former_facts(site: Path) -> dict[str, str]:
 def _publish_files(project: Project, folder: Path) -> None:
     """Copy what readers download."""
     source = project.content / LISTINGS
+    for path in sorted(source.rglob("*")):
+        if path.is_symlink():
+            raise ContentError(f"content/{LISTINGS}/{path.name} is a link.", "Put the file itself there, or remove it.")
     if source.is_dir():
         shutil.copytree(source, folder / LISTINGS, ignore=shutil.ignore_patterns("__pycache__", ".*"))
 

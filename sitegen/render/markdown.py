@@ -15,9 +15,10 @@ from itertools import pairwise
 from traceback import walk_tb
 from typing import Any, Final
 
-from jinja2 import Environment, StrictUndefined, TemplateError, TemplateSyntaxError, nodes
+from jinja2 import Environment, StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
@@ -26,7 +27,7 @@ from markupsafe import Markup, escape
 from mdit_py_plugins.attrs import attrs_plugin
 from mdit_py_plugins.deflist import deflist_plugin
 
-from sitegen.errors import ContentError
+from sitegen.errors import ContentError, SitegenError
 from sitegen.render.pages import Source
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
@@ -99,16 +100,18 @@ def expand(source: Source, functions: dict[str, Callable[..., Any]]) -> str:
         functions: what the page may call: ``fact``, ``claim``, ``chart``…
 
     Raises:
-        ContentError: a Jinja error, with the file and the line.
+        ContentError: whatever the page gets wrong, with the file and the line.
     """
     try:
         return _jinja().from_string(source.text).render(functions)
-    except TemplateError as error:
+    except SitegenError:
+        raise
+    except Exception as error:  # a call with the wrong arguments, a division by zero: the page's fault, whatever it is
         line = source.first_line + _line(error) - 1
         raise ContentError(f"content/{source.name}, about line {line}: {error}.", "Correct the call.") from error
 
 
-def _line(error: TemplateError) -> int:
+def _line(error: Exception) -> int:
     """Where in the template: a syntax error says it, any other shows it in its traceback."""
     if isinstance(error, TemplateSyntaxError):
         return error.lineno
@@ -147,10 +150,12 @@ def _identify(tokens: list[Token]) -> list[tuple[str, str]]:
 
 @cache
 def _jinja() -> Environment:
-    """Pages may only name what exists."""
-    return Environment(
+    """Pages may only name what exists, and reach nothing else: a page is text, even one that a stranger proposes."""
+    environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, autoescape=True, extensions=[ClaimExtension], keep_trailing_newline=True
     )
+    environment.globals.clear()
+    return environment
 
 
 @cache

@@ -14,6 +14,8 @@ from typing import Final
 _KEPT: Final = "README.md"
 """The one tracked file of the site."""
 _FORMER: Final = "-former"
+_THEIRS: Final = ("CNAME",)
+"""Beside hidden entries, what others put into a published folder."""
 
 
 @contextlib.contextmanager
@@ -30,7 +32,7 @@ def staging(site: Path) -> Iterator[Path]:
 
 
 def swap(folder: Path, site: Path) -> None:
-    """Put the new site in the place of the former one, which comes back if that fails; the tracked file goes along."""
+    """Put the new site in the place of the former one, which comes back if that fails; what is not ours goes along."""
     if (site / _KEPT).is_file():
         shutil.copy2(site / _KEPT, folder / _KEPT)
     former = folder.with_name(folder.name + _FORMER)
@@ -42,7 +44,15 @@ def swap(folder: Path, site: Path) -> None:
         if former.exists():
             former.rename(site)
         raise
+    _hand_over(former, site)
     shutil.rmtree(former, ignore_errors=True)
+
+
+def _hand_over(former: Path, site: Path) -> None:
+    """Move what a build never writes (``.git``, ``CNAME``…) from the former site to the new one."""
+    for entry in sorted(former.iterdir()) if former.is_dir() else ():
+        if (entry.name.startswith(".") or entry.name in _THEIRS) and not (site / entry.name).exists():
+            entry.rename(site / entry.name)
 
 
 def _recover(site: Path) -> None:

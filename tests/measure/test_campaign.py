@@ -109,6 +109,26 @@ def test_a_repeat_adds_the_samples_that_lack_and_keeps_the_others(config: Path, 
     assert three.summary.samples == 3
 
 
+def test_a_failed_sample_does_not_cost_the_good_ones(config: Path, tmp_path: Path) -> None:
+    (one,) = measure(tiny_campaign(config, tmp_path, BASELINE), Silent())
+    bad = replace(one.samples[0], status="timeout", reason="too long")
+    save(replace(one, status="timeout", reason="too long", samples=(*one.samples, bad)), tmp_path)
+    (again,) = measure(tiny_campaign(config, tmp_path, BASELINE), Silent())
+    assert again.status == "ok"
+    assert again.samples[0] == one.samples[0]
+
+
+def test_samples_of_another_model_are_not_kept(config: Path, tmp_path: Path) -> None:
+    campaign = tiny_campaign(config, tmp_path, SMALL)
+    (one,) = measure(campaign, Silent())
+    assert one.model is not None
+    save(replace(one, model=replace(one.model, config_sha256="0" * 64)), tmp_path)
+    assert _state(campaign) == ("stale", "the model's configuration has changed")
+    (again,) = measure(campaign, Silent())
+    assert (again.model, len(again.samples)) == (one.model, 1)
+    assert again.samples != one.samples
+
+
 def test_a_failing_case_is_recorded_and_the_next_ones_are_measured(config: Path, tmp_path: Path) -> None:
     impossible = replace(SMALL, method="lora", lora_targets=("no_such_module",))
     records = measure(tiny_campaign(config, tmp_path, impossible, BASELINE), Silent())

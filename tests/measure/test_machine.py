@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
 from sitegen.measure import machine
 from sitegen.measure.machine import bracketed, code_of, environment_of, kernel_version, smallest_limit, this_machine
 from sitegen.records.case import Case
+from sitegen.records.store import load
 from sitegen.units import GIB_BYTES
 
 SOURCE = '''"""A module."""
@@ -105,3 +107,10 @@ def test_the_machine_s_name_is_safe_and_says_its_size() -> None:
     assert slug == slug.strip("-")
     assert set(slug) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-")
     assert f"{this_machine().cores}-cores-{this_machine().ram_gib}-gib" in slug
+
+
+def test_the_committed_records_name_no_kernel_s_owner() -> None:
+    paths = sorted((Path(__file__).parents[2] / "measurements").glob("*/*/*.json"))
+    kernels = {load(path).circumstances.kernel for path in paths}
+    assert kernels
+    assert {kernel_version(kernel) for kernel in kernels} == kernels

@@ -34,6 +34,11 @@ def test_paths_users_and_hosts_are_taken_out(said: str, kept: str) -> None:
     assert scrubbed(said) == kept
 
 
+def test_a_home_that_is_the_root_hides_nothing_from_the_scrubber(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", classmethod(lambda _cls: Path("/")))
+    assert scrubbed("OSError: /data/alice/secret/model.safetensors") == "OSError: …/model.safetensors"
+
+
 @pytest.mark.parametrize(
     "said",
     [

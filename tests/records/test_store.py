@@ -120,3 +120,35 @@ def test_hidden_and_partial_files_are_no_records(tmp_path: Path) -> None:
 
 def test_path_of_stays_under_the_root(tmp_path: Path) -> None:
     assert path_of(record(Case(model="../../x"), net_mib=(1, 2)), tmp_path).resolve().is_relative_to(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"case_id": "../../../../../evil"},
+        {"case_id": record(Case(batch_size=8)).case_id},
+        {"samples": []},
+        {"machine": {**json.loads(encode(record(Case())))["machine"], "slug": "<script>alert(1)</script>"}},
+        {"machine": {**json.loads(encode(record(Case())))["machine"], "slug": ".."}},
+        {"environment": {**json.loads(encode(record(Case())))["environment"], "id": "a/../../b"}},
+    ],
+)
+def test_a_sealed_record_of_an_impossible_identity_is_refused(change: dict[str, Any]) -> None:
+    # Its names become paths and addresses: a seal proves that the file is whole, not that it is ours.
+    data = json.loads(encode(seal(record(Case()))))
+    with pytest.raises(RecordError, match="not a valid record"):
+        decode(_resealed(data | change), "case.json")
+
+
+@pytest.mark.parametrize("text", [b'{"a": ' + b"[" * 100_000, b'{"schema_version": 1, "a": "\\ud800"}', b"\xff"])
+def test_what_json_cannot_hold_is_refused(text: bytes) -> None:
+    with pytest.raises(RecordError):
+        decode(text, "case.json")
+
+
+def test_a_record_in_another_s_place_is_refused_by_both_names(tmp_path: Path) -> None:
+    one, eight = (save(record(Case(batch_size=size)), tmp_path) for size in (1, 8))
+    one.write_bytes(eight.read_bytes())
+    with pytest.raises(RecordError, match=eight.stem) as caught:
+        load(one)
+    assert one.stem in str(caught.value)

@@ -274,3 +274,32 @@ def test_no_temporary_folder_stays(make_project: MakeProject) -> None:
     render(project)
     assert sorted(path.name for path in project.root.iterdir()) == ["content", "measurements", "site"]
     assert build.RenderReport(project.site, 1, 2, "x").message.startswith("Rendered 1 pages from 2 records into site/")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "{{ cycler.__init__.__globals__.os.popen('true').read() }}",
+        "{{ fact.__globals__ }}",
+        "{{ ''.__class__.__mro__ }}",
+        "{{ range(3) }}",
+        "{{ fact() }}",
+        "{{ 1 / 0 }}",
+    ],
+)
+def test_a_page_reaches_nothing_but_its_calls(make_project: MakeProject, call: str) -> None:
+    project = make_project(reference_suite())
+    page = project.content / "donnees.md"
+    page.write_text(page.read_text("utf-8") + f"\n{call}\n", "utf-8")
+    with pytest.raises(ContentError, match=r"content/donnees\.md, about line \d+"):
+        render(project)
+    assert not project.site.exists()
+
+
+def test_a_link_among_the_files_to_publish_is_refused(make_project: MakeProject, tmp_path: Path) -> None:
+    project = make_project(reference_suite())
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret", "utf-8")
+    (project.content / "fichiers" / "fuite.txt").symlink_to(secret)
+    with pytest.raises(ContentError, match=r"fuite\.txt is a link"):
+        render(project)

@@ -51,3 +51,16 @@ def test_a_site_set_aside_by_a_killed_build_comes_back(tmp_path: Path, dead: int
     with staging(tmp_path / "site"):
         pass
     assert (tmp_path / "site" / "index.html").read_text("utf-8") == "x"
+
+
+def test_what_others_put_into_a_published_folder_stays(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    (site / ".git").mkdir(parents=True)
+    (site / ".git" / "HEAD").write_text("ref", "utf-8")
+    (site / "CNAME").write_text("exemple.org", "utf-8")
+    (site / "ancienne.html").write_text("x", "utf-8")
+    with staging(site) as folder:
+        (folder / "index.html").write_text("new", "utf-8")
+        swap(folder, site)
+    assert sorted(path.name for path in site.iterdir()) == [".git", "CNAME", "index.html"]
+    assert (site / ".git" / "HEAD").read_text("utf-8") == "ref"
