@@ -152,3 +152,8 @@ def test_a_record_in_another_s_place_is_refused_by_both_names(tmp_path: Path) ->
     with pytest.raises(RecordError, match=eight.stem) as caught:
         load(one)
     assert one.stem in str(caught.value)
+
+
+def test_the_committed_schema_is_the_program_s() -> None:
+    committed = Path(__file__).parents[2] / "measurements" / "record.schema.json"
+    assert json.loads(committed.read_bytes()) == json.loads(json.dumps(json_schema())), "run: sitegen schema > …"
