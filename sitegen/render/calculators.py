@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from markupsafe import Markup
+
 from sitegen.french import NO_BREAK, gigabytes, number
 from sitegen.memory import formulas
+from sitegen.memory.formulas import printing
 from sitegen.units import GB_BYTES
 
 PRESET_NAMES: Final = {
@@ -60,6 +63,7 @@ class Calculator:
 
     presets: tuple[Choice, ...]
     default_preset: str
+    equations: tuple[Markup, ...]
     example: Example
     data: dict[str, Any]
 
@@ -69,9 +73,15 @@ def training_vram() -> Calculator:
     return Calculator(
         presets=tuple(_choice(preset) for preset in formulas.PRESETS),
         default_preset=formulas.MIXED_ADAM.key,
+        equations=tuple(equation(name) for name in ("model_gb", "total_gb")),
         example=_example(),
         data={"defaults": _defaults(), "presets": [_preset_data(preset) for preset in formulas.PRESETS]},
     )
+
+
+def equation(name: str) -> Markup:
+    """A formula as a reader sees it: a ``<math>`` element with its text alternative."""
+    return Markup(printing.mathml(name))  # noqa: S704  # written by sympy from our own symbols
 
 
 CALCULATORS: Final = {"training_vram": training_vram}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from sitegen.french import NO_BREAK, number
+from sitegen.memory import formulas
 from sitegen.memory.formulas import (
     DEFAULT_PARAMETERS_BILLIONS,
     EXAMPLE_ACTIVATIONS_GB,
@@ -19,19 +20,17 @@ from sitegen.records.case import Case
 from sitegen.units import GB_BYTES, MIB_BYTES
 
 VOCABULARY: Final = 49_152
-PARAMETERS: Final = 134_515_008
+_DIMENSIONS: Final = {
+    "layers": 30,
+    "hidden": 576,
+    "intermediate": 1536,
+    "heads": 9,
+    "kv_heads": 3,
+    "head_size": 64,
+}
 """Of SmolLM2-135M-Instruct, from its configuration."""
-_LAYERS, _HIDDEN, _INTERMEDIATE, _KEYS_AND_VALUES = 30, 576, 1536, 3 * 64
-_PROJECTIONS: Final = (
-    (_HIDDEN, _HIDDEN),  # q_proj
-    (_HIDDEN, _KEYS_AND_VALUES),  # k_proj
-    (_HIDDEN, _KEYS_AND_VALUES),  # v_proj
-    (_HIDDEN, _HIDDEN),  # o_proj
-    (_HIDDEN, _INTERMEDIATE),  # gate_proj
-    (_HIDDEN, _INTERMEDIATE),  # up_proj
-    (_INTERMEDIATE, _HIDDEN),  # down_proj
-)
-"""Inputs and outputs of the seven projections of one of its layers, from the same configuration."""
+PARAMETERS: Final = formulas.llama_parameters(vocabulary_tables=1, vocabulary=VOCABULARY, **_DIMENSIONS)
+_LOGIT_BYTES: Final = 4
 SMALL_MACHINE_BYTES: Final = 8 * GB_BYTES
 SMALL_CARD_BYTES: Final = 24 * GB_BYTES
 LARGE_CARD_BYTES: Final = 80 * GB_BYTES
@@ -59,12 +58,12 @@ ADAPTER_TOTAL_BYTES: Final = round(_RUN.total * GB_BYTES)
 
 def logits_bytes(case: Case) -> int:
     """The float32 logits of every position, in bytes."""
-    return case.batch_size * case.sequence_length * VOCABULARY * 4
+    return formulas.logits_bytes(case.batch_size, case.sequence_length, VOCABULARY, _LOGIT_BYTES)
 
 
 def adapter_share(rank: int) -> float:
-    """Parameters of an adapter on the seven projections, over those of the model: rank × (inputs + outputs) each."""
-    return rank * _LAYERS * sum(inputs + outputs for inputs, outputs in _PROJECTIONS) / PARAMETERS
+    """Parameters of an adapter on the seven projections, over those of the model."""
+    return formulas.lora_seven_parameters(rank, **_DIMENSIONS) / PARAMETERS
 
 
 def billions(value: float) -> str:

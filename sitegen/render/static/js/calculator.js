@@ -1,11 +1,12 @@
 /**
- * The calculator « VRAM d’entraînement »: V = M + A, M = N × B. Names, presets and default values come from the page's data
- * block, which the build writes from the formulas themselves; here are only the two operations and the dialogue with the reader.
+ * The calculator « VRAM d’entraînement »: V = M + A, M = N × B. The two formulas are printed by the build into
+ * `SitegenFormulas`; names, presets and default values come from the page's data block; here is the dialogue with the reader.
  */
 document.addEventListener("DOMContentLoaded", () => {
   "use strict";
 
   const { parse, format, exact, typed: written } = window.FrenchNumbers;
+  const { model_gb: modelOf, total_gb: totalOf } = window.SitegenFormulas;
   const PAUSE_MS = 600;
   const LARGEST = 1e6;
   const NO_BREAK = "\u00a0";
@@ -77,7 +78,7 @@ document.addEventListener("DOMContentLoaded", () => {
     /** The lines of the details: what each component takes, in Go. */
     function lines(bill) {
       const shares = preset(bill.preset)?.shares ?? [{ component: "phase", label: "Modèle et états", bytes: bill.b }];
-      const rows = shares.map((share) => ({ ...share, size: bill.n * share.bytes }));
+      const rows = shares.map((share) => ({ ...share, size: modelOf(bill.n, share.bytes) }));
       return bill.a > 0 ? [...rows, { component: "activations", label: "Activations, A", size: bill.a }] : rows;
     }
 
@@ -173,7 +174,8 @@ document.addEventListener("DOMContentLoaded", () => {
       const right = Object.values(faults).every(({ message }) => !message);
       if (right && read.n.kind === "number") {
         const [n, b, a] = [read.n.value, read.b.value, read.a.value];
-        accept({ n, b, a, m: n * b, v: n * b + a, preset: chosen() }, typed);
+        const m = modelOf(n, b);
+        accept({ n, b, a, m, v: totalOf(m, a), preset: chosen() }, typed);
       } else if (last) markStale(true);
       else invite();
       clearTimeout(timer);

@@ -1,7 +1,8 @@
-"""The mixed-precision rule, written once: ``M = N × B`` and ``V = M + A``.
+"""The mixed-precision rule: ``M = N × B`` and ``V = M + A``.
 
 N is in billions of parameters, B in bytes a parameter, A (activations) and the results in GB (10^9 bytes). The
-calculator of the site gets these presets as data and does the same two operations; the worked examples come from here.
+calculator of the site gets these presets as data and runs the two formulas as they are printed; the worked examples
+come from here.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from sitegen.errors import UsageError
+from sitegen.memory.formulas.arithmetic import Value
+from sitegen.memory.formulas.formula import computed
 
 Component = Literal["weights", "gradients", "master_copy", "first_moment", "second_moment", "momentum"]
 
@@ -96,6 +99,18 @@ PURE_16BIT_ADAM: Final = Preset(
 PRESETS: Final = (MIXED_ADAM, ADAM_8BIT, ADAM_8BIT_16BIT_GRADIENTS, SGD_MOMENTUM, PURE_16BIT_ADAM)
 
 
+@computed("M", "modèle et états", "Go", _ZERO)
+def model_gb(billions: Value, bytes_per_parameter: Value) -> Value:
+    """What a model and its states take: a billion parameters of one byte are one GB."""
+    return billions * bytes_per_parameter
+
+
+@computed("V", "mémoire d’entraînement", "Go", _ZERO)
+def total_gb(model_gb: Value, activations_gb: Value) -> Value:
+    """What training takes, the gradients and the state living beside the activations."""
+    return model_gb + activations_gb
+
+
 def training_vram(parameters_billions: float, bytes_per_parameter: float, activations_gb: float) -> TrainingBill:
     """What training takes: M for the model and its states, V with the activations.
 
@@ -109,5 +124,5 @@ def training_vram(parameters_billions: float, bytes_per_parameter: float, activa
     """
     if parameters_billions <= 0 or bytes_per_parameter <= 0 or activations_gb < 0:
         raise UsageError("N and B must be above 0, and A must be 0 or more.")
-    model = parameters_billions * bytes_per_parameter
-    return TrainingBill(model, activations_gb, model + activations_gb)
+    model = model_gb(parameters_billions, bytes_per_parameter)
+    return TrainingBill(model, activations_gb, total_gb(model, activations_gb))
