@@ -11,7 +11,7 @@ import click
 
 from sitegen import __version__
 from sitegen.errors import SitegenError, from_os_error
-from sitegen.options import case_from, case_options, model_options
+from sitegen.options import case_from, case_options, estimate_options, model_options
 
 if TYPE_CHECKING:
     from sitegen.project import Project
@@ -71,10 +71,34 @@ def measure(
     case_from(model, revision, options)
     source = source_of(model, revision, config)
     case = case_from(source.case_name, revision, options)
-    project = None if output is not None and not _in_project() else _project()
+    project = _known_project() if output is not None else _project()
     records = pipeline.run(pipeline.case_campaign(case, source, project, output, repeat, force))
     click.echo(encode(records[0]).decode() if as_json else _table(records[0]), nl=not as_json)
     require_all_ok(records)
+
+
+@cli.command()
+@model_options
+@estimate_options
+def estimate(
+    model: str,
+    revision: str | None,
+    config: Path | None,
+    device: str,
+    cards: tuple[str, ...],
+    as_json: bool,
+    **options: object,
+) -> None:
+    """Say what a case would take, without running it: its steps are traced, and no weights are needed."""
+    from sitegen import estimating
+    from sitegen.measure.subjects import subject_of
+    from sitegen.memory.catalogue import card
+
+    case = case_from(model, revision, options)
+    question = estimating.question(
+        subject_of(model, revision, config), case, device, [card(name) for name in cards], _known_project()
+    )
+    click.echo(estimating.as_json(question) if as_json else estimating.as_text(question, _say))
 
 
 @cli.command(name="list")
@@ -87,6 +111,19 @@ def list_cases(suite: str) -> None:
     for task in pipeline.states(_project(), suite):
         peak = readable(task.record.summary.peak_bytes) if task.record else "-"
         click.echo(f"{task.state:<6}  {peak:>8}  {task.case.id}  ({task.why})")
+
+
+@cli.command()
+@click.option("--family", "families", multiple=True, help="Only the tables of this architecture; may be repeated.")
+@click.option("--tables/--no-tables", default=True, help="Make the families' tables too, which takes long.")
+def trace(families: tuple[str, ...], tables: bool) -> None:
+    """Trace the measured cases and the families' tables that this stack lacks, for the estimates of the site."""
+    from sitegen import tabulating
+
+    project = _project()
+    cases = tabulating.trace_cases(project, _say)
+    made = tabulating.trace_tables(project, _say, families) if tables else 0
+    click.echo(f"{cases} cases and {made} tables traced.")
 
 
 @cli.command()
@@ -150,6 +187,11 @@ def _fail(message: str, code: int) -> None:
     sys.exit(code)
 
 
+def _say(line: str) -> None:
+    """A line on standard error: standard output is for the result."""
+    click.echo(line, err=True)
+
+
 def _project() -> Project:
     """The project that the current folder is in."""
     from sitegen.project import find_project
@@ -157,15 +199,14 @@ def _project() -> Project:
     return find_project(Path.cwd())
 
 
-def _in_project() -> bool:
-    """Whether the current folder is in a project."""
+def _known_project() -> Project | None:
+    """The project that the current folder is in, if it is in one."""
     from sitegen.errors import ProjectError
 
     try:
-        _project()
+        return _project()
     except ProjectError:
-        return False
-    return True
+        return None
 
 
 def _table(record: Record) -> str:

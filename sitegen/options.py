@@ -79,6 +79,28 @@ def case_options(command: _F) -> _F:
     return command
 
 
+def estimate_options(command: _F) -> _F:
+    """Add the options of a case that is not run: on a card too, and without a time limit."""
+    for decorate in (
+        click.option("--json", "as_json", is_flag=True, help="Print the estimate, alone, as JSON."),
+        click.option(
+            "--card", "cards", multiple=True, help="Say whether it fits this card of the catalogue; repeatable."
+        ),
+        click.option(
+            "--device",
+            type=click.Choice(("cpu", "cuda")),
+            default="cpu",
+            show_default=True,
+            help="What would run it: cuda adds what a card needs beside the tensors.",
+        ),
+    ):
+        command = decorate(command)
+    left_out = ("model", "revision", "timeout", "device")
+    for field in reversed([name for name in Case.__struct_fields__ if name not in left_out]):
+        command = _option(field)(command)
+    return command
+
+
 def case_from(model: str, revision: str | None, values: dict[str, object]) -> Case:
     """The case that the options describe; raises `UsageError`."""
     lists = {name: _split(str(values[name])) for name in _LISTS}

@@ -1,4 +1,4 @@
-"""The steps of a build, each a small function: measure what is new, then render."""
+"""The steps of a build, each a small function: measure what is new, trace what was measured, then render."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sitegen.project import Project
 from sitegen.records.case import DEFAULT_MODEL, Case
 from sitegen.records.model import Record
 from sitegen.records.store import load_all
+from sitegen.tabulating import trace_cases
 
 if TYPE_CHECKING:
     from sitegen.render.build import RenderReport
@@ -29,9 +30,15 @@ def build(project: Project, suite: str, repeat: int = 1, force: bool = False) ->
         SitegenError: whatever else stopped the build; ``site/`` is then as it was.
     """
     records = run(suite_campaign(project, suite, repeat, force))
+    trace_cases(project, _say)
     report = render(project)
     require_all_ok(records)
     return report
+
+
+def _say(line: str) -> None:
+    """A line on standard error: standard output is for results."""
+    sys.stderr.write(f"{line}\n")
 
 
 def suite_campaign(project: Project, suite: str, repeat: int = 1, force: bool = False) -> Campaign:

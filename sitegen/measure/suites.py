@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-import msgspec
+from msgspec.structs import replace
 
 from sitegen.records.case import SEVEN_PROJECTIONS, Allocator, Case
 
@@ -17,7 +17,7 @@ LORA_SEVEN: Final = Case(batch_size=8, method="lora", lora_targets=SEVEN_PROJECT
 
 def _under(cases: tuple[Case, ...], allocators: tuple[Allocator, ...] = _BOTH) -> tuple[Case, ...]:
     """Each case under each allocator, allocators side by side."""
-    return tuple(msgspec.structs.replace(case, allocator=name) for case in cases for name in allocators)
+    return tuple(replace(case, allocator=name) for case in cases for name in allocators)
 
 
 REFERENCE: Final = _under(
@@ -40,7 +40,7 @@ QUICK: Final = (
     BASELINE,
     Case(mode="inference", batch_size=1),
     *_under((Case(batch_size=1),)),
-    msgspec.structs.replace(LORA_8, batch_size=1),
+    replace(LORA_8, batch_size=1),
 )
 
 EXTENDED: Final = (
@@ -64,4 +64,151 @@ EXTENDED: Final = (
     *_under((LORA_SEVEN,), get_args(Allocator)),
 )
 
-SUITES: Final[dict[str, tuple[Case, ...]]] = {"reference": REFERENCE, "quick": QUICK, "extended": EXTENDED}
+RUNTIME_MODELS: Final = ("synthetic-probe", "synthetic-probe-deep", "synthetic-probe-tiny")
+"""Models on which the runtime's own pages are measured, and nothing else: no other suite runs them."""
+
+VALIDATION_MODELS: Final = (
+    "synthetic-llama",
+    "synthetic-qwen2",
+    "synthetic-qwen3",
+    "synthetic-gemma3",
+    "synthetic-mistral",
+    "synthetic-gpt2",
+    "synthetic-gpt-neox",
+    "synthetic-phi3",
+    "synthetic-olmo2",
+    "synthetic-mixtral",
+    "synthetic-qwen3-moe",
+    "synthetic-granite",
+)
+"""Architectures of which a small model ships with the program as a configuration; its weights are drawn at random."""
+
+
+def _on(name: str, *cases: Case) -> tuple[Case, ...]:
+    """Each case on the named model."""
+    return tuple(replace(case, model=name) for case in cases)
+
+
+_FULL_2: Final = Case(batch_size=2)
+_INFERENCE_2: Final = Case(mode="inference", batch_size=2)
+_LORA_2: Final = Case(method="lora", batch_size=2, lora_targets=SEVEN_PROJECTIONS)
+_QLORA_2: Final = Case(method="qlora", batch_size=2, lora_targets=SEVEN_PROJECTIONS)
+_QLORA_INFERENCE_2: Final = Case(mode="inference", method="qlora", batch_size=2, lora_targets=SEVEN_PROJECTIONS)
+
+RUNTIME: Final = _under(
+    (
+        *_on(
+            "synthetic-probe",
+            _INFERENCE_2,
+            replace(_INFERENCE_2, dtype="bfloat16"),
+            Case(mode="generation", batch_size=2),
+            Case(mode="generation", batch_size=2, dtype="bfloat16"),
+            _FULL_2,
+            replace(_FULL_2, dtype="bfloat16"),
+            replace(_FULL_2, mixed_precision="bf16"),
+            replace(_FULL_2, optimizer="adamw-8bit"),
+            replace(_FULL_2, optimizer="adafactor"),
+            replace(_FULL_2, gradient_checkpointing=True),
+            replace(_FULL_2, optimizer="sgd"),
+            _LORA_2,
+            replace(_LORA_2, dtype="bfloat16"),
+            replace(_LORA_2, mixed_precision="bf16"),
+            replace(_LORA_2, gradient_checkpointing=True),
+            replace(_LORA_2, mode="inference"),
+            _QLORA_2,
+            replace(_QLORA_2, dtype="bfloat16"),
+            replace(_QLORA_2, dtype="bfloat16", gradient_checkpointing=True),
+            _QLORA_INFERENCE_2,
+            replace(_QLORA_INFERENCE_2, dtype="bfloat16"),
+        ),
+        *_on("synthetic-probe-deep", _FULL_2, _INFERENCE_2, _LORA_2),
+        *_on("synthetic-probe-tiny", _FULL_2, _INFERENCE_2, _LORA_2),
+    ),
+    ("fixed",),
+)
+"""What `sitegen.memory.runtime` is made of: one row for each way of running that pages depend on."""
+
+_LONG_INFERENCE: Final = Case(mode="inference", batch_size=3, sequence_length=384)
+_LORA_16: Final = Case(method="lora", batch_size=2, lora_rank=16, lora_targets=SEVEN_PROJECTIONS)
+_CHECKPOINTED: Final = Case(batch_size=4, sequence_length=384, gradient_checkpointing=True, zero_grad="free")
+_FUSED_LORA: Final = Case(method="lora", batch_size=4, lora_targets=("qkv_proj", "o_proj"), gradient_checkpointing=True)
+_CHECKPOINTED_2: Final = Case(batch_size=2, gradient_checkpointing=True)
+_HALF: Final = Case(sequence_length=192, dtype="bfloat16")
+_EAGER_SGD: Final = Case(batch_size=2, optimizer="sgd", attention="eager")
+
+VALIDATION: Final = _under(
+    (
+        Case(batch_size=3, sequence_length=128),
+        Case(batch_size=2, sequence_length=384, optimizer="sgd", zero_grad="free"),
+        Case(batch_size=4, sequence_length=192, optimizer="sgd-momentum"),
+        Case(batch_size=2, optimizer="adafactor"),
+        Case(batch_size=2, optimizer="adamw-8bit"),
+        Case(batch_size=2, sequence_length=192, foreach=True),
+        Case(batch_size=2, mixed_precision="bf16"),
+        Case(sequence_length=128, gradient_accumulation=4),
+        Case(batch_size=2, gradient_accumulation=2, zero_grad="free"),
+        Case(batch_size=2, sequence_length=512, attention="eager"),
+        Case(batch_size=3, padding=True),
+        Case(batch_size=4, loss="chunked"),
+        _CHECKPOINTED,
+        Case(batch_size=4, dtype="bfloat16", gradient_checkpointing=True, reentrant=True),
+        _LONG_INFERENCE,
+        Case(mode="inference", batch_size=4, dtype="bfloat16", logits="last"),
+        Case(mode="generation", batch_size=4, sequence_length=128),
+        Case(method="lora", batch_size=4, sequence_length=128, lora_rank=4, lora_targets=("k_proj", "o_proj")),
+        _LORA_16,
+        replace(_LORA_16, batch_size=4, dtype="bfloat16", lora_rank=64, gradient_checkpointing=True),
+        Case(method="lora", batch_size=3, sequence_length=192, mixed_precision="bf16", zero_grad="free"),
+        replace(_QLORA_2, sequence_length=128),
+        Case(method="qlora", batch_size=4, dtype="bfloat16", double_quant=True, gradient_checkpointing=True),
+        Case(mode="inference", method="qlora", batch_size=2, dtype="bfloat16"),
+        *_on("synthetic-llama", Case(batch_size=2, sequence_length=192), replace(_LORA_16, batch_size=4)),
+        *_on("synthetic-qwen2", Case(batch_size=3, sequence_length=128), Case(mode="inference", batch_size=4)),
+        *_on("synthetic-qwen3", _CHECKPOINTED_2),
+        *_on("synthetic-qwen3", Case(mode="generation", batch_size=2, dtype="bfloat16")),
+        *_on("synthetic-gemma3", _HALF, Case(method="lora")),
+        *_on("synthetic-mistral", Case(sequence_length=384), _EAGER_SGD),
+        *_on("synthetic-gpt2", Case(batch_size=2)),
+        *_on(
+            "synthetic-gpt-neox",
+            Case(method="lora", batch_size=2, sequence_length=192, lora_targets=("query_key_value",)),
+        ),
+        *_on("synthetic-phi3", _FUSED_LORA, Case(batch_size=2, sequence_length=128, zero_grad="free")),
+        *_on(
+            "synthetic-olmo2",
+            Case(optimizer="sgd-momentum"),
+            Case(mode="inference", batch_size=2, sequence_length=512),
+        ),
+        *_on("synthetic-mixtral", Case(batch_size=2)),
+        *_on("synthetic-qwen3-moe", Case(method="lora", batch_size=2, sequence_length=192)),
+        *_on("synthetic-granite", Case(batch_size=2, mixed_precision="bf16")),
+    ),
+    ("fixed",),
+)
+"""What the estimates are held to, beside the reference suite: no figure of an estimate comes from these rows."""
+
+HEAP: Final = _under(
+    (
+        Case(batch_size=3, sequence_length=128),
+        _LORA_16,
+        _CHECKPOINTED,
+        _LONG_INFERENCE,
+        *_on("synthetic-qwen2", Case(batch_size=3, sequence_length=128)),
+        *_on("synthetic-gpt2", Case(batch_size=2)),
+        *_on("synthetic-phi3", _FUSED_LORA),
+        *_on("synthetic-qwen3", _CHECKPOINTED_2),
+        *_on("synthetic-gemma3", _HALF),
+        *_on("synthetic-mistral", _EAGER_SGD),
+    ),
+    ("default",),
+)
+"""Rows of the validation suite under glibc's own heap: measured with at least three repeats, they say what it adds."""
+
+SUITES: Final[dict[str, tuple[Case, ...]]] = {
+    "reference": REFERENCE,
+    "quick": QUICK,
+    "extended": EXTENDED,
+    "runtime": RUNTIME,
+    "validation": VALIDATION,
+    "heap": HEAP,
+}

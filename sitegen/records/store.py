@@ -16,6 +16,9 @@ from sitegen.files import write_atomic
 from sitegen.records.migrate import upgraded
 from sitegen.records.model import Record
 
+NO_MACHINES: Final = ("traces", "published")
+"""Folders beside the machines': tables of traces, and runs that others published."""
+
 _SAFE: Final = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 
 
@@ -96,7 +99,8 @@ def load_all(root: Path) -> list[Record]:
 
 def record_files(root: Path) -> Iterator[Path]:
     """The record files: ``<machine>/<environment>/<case>.json``, sorted."""
-    yield from sorted(path for path in root.glob("*/*/*.json") if not path.name.startswith("."))
+    found = (path for path in root.glob("*/*/*.json") if not path.name.startswith("."))
+    yield from sorted(path for path in found if path.parts[-3] not in NO_MACHINES)
 
 
 def _problem(record: Record) -> str | None:

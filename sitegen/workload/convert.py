@@ -149,5 +149,6 @@ def _require_room(into: Path, size_bytes: int) -> None:
 
 
 def _first_line(error: BaseException) -> str:
-    """The first line that says something."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    """The first line that says something; with the next one when it only announces it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]

@@ -122,10 +122,7 @@ def _on_meta(case: Case, config: dict[str, Any]) -> PreTrainedModel:
                 known, dtype=getattr(torch, case.dtype), attn_implementation=case.attention
             )
     except (ValueError, ImportError) as error:
-        raise ModelError(
-            f"transformers cannot build this {known.model_type} model with --attention {case.attention}: {error}",
-            "Choose another --attention, or another model.",
-        ) from error
+        raise _no_such_model(case, known.model_type, error) from error
     if case.method == "qlora":
         from transformers.quantizers import AutoHfQuantizer  # noqa: PLC0415 - asks for bitsandbytes, an extra
 
@@ -133,6 +130,15 @@ def _on_meta(case: Case, config: dict[str, Any]) -> PreTrainedModel:
         quantizer.preprocess_model(model=model, device_map=None)
         quantizer.postprocess_model(model)
     return model
+
+
+def _no_such_model(case: Case, model_type: str, error: Exception) -> ModelError:
+    """What transformers says of a model that it cannot build, without its lists; the way out where sdpa is missing."""
+    first = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    what = f"transformers cannot build this {model_type} model with --attention {case.attention}"
+    if "scaled_dot_product_attention" in first:
+        return ModelError(f"{what}: it has no sdpa for this architecture.", "Use --attention eager.")
+    return ModelError(f"{what}: {first}", "Choose another --attention, or another model.")
 
 
 def _materialise(model: torch.nn.Module, case: Case, fake: FakeTensorMode) -> None:

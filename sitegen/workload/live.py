@@ -31,17 +31,24 @@ _PYTHON_KERNELS: Final = {
 class Storage:
     """One storage: alive when the operations ``born`` to ``died - 1`` have just returned.
 
-    `role` is set by who knows what it is for; `last_dimension` is that of the tensor under which it was first seen.
+    `role` is set by who knows what it is for; `shape` and `item_bytes` are those of the tensor under which it was first
+    seen.
     """
 
-    __slots__ = ("born", "died", "last_dimension", "role", "size_bytes")
+    __slots__ = ("born", "died", "item_bytes", "role", "shape", "size_bytes")
 
-    def __init__(self, size_bytes: int, born: int, last_dimension: int) -> None:
+    def __init__(self, size_bytes: int, born: int, shape: tuple[int, ...], item_bytes: int) -> None:
         self.size_bytes = size_bytes
         self.born = born
         self.died: int | None = None
-        self.last_dimension = last_dimension
+        self.shape = shape
+        self.item_bytes = item_bytes
         self.role: str | None = None
+
+    @property
+    def last_dimension(self) -> int:
+        """The last of the shape; 0 for a number."""
+        return self.shape[-1] if self.shape else 0
 
 
 class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its modes untyped
@@ -94,7 +101,7 @@ class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch le
             return known[0]
         if known is not None:
             self._gone(key)
-        entry = Storage(size_bytes, len(self.operations), tensor.shape[-1] if tensor.ndim else 0)
+        entry = Storage(size_bytes, len(self.operations), tuple(tensor.shape), tensor.element_size())
         self._alive[key] = entry, weakref.ref(storage, lambda _: self._gone(key))
         self._now_bytes += size_bytes
         self.storages.append(entry)

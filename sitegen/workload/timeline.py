@@ -30,14 +30,14 @@ def steps_of(live: LiveBytes, spans: list[Span], vocabulary: int) -> tuple[StepT
         spans: the phases, in the order in which they ran.
         vocabulary: number of token ids, the last dimension of logits.
     """
-    roles = _Roles(live, spans, vocabulary)
+    roles = Roles(live, spans, vocabulary)
     steps: dict[int, list[PhaseTrace]] = defaultdict(list)
     for span in spans:
         steps[span.step].append(_phase(live, span, roles))
     return tuple(StepTrace(phases=tuple(phases)) for phases in steps.values())
 
 
-def _phase(live: LiveBytes, span: Span, roles: _Roles) -> PhaseTrace:
+def _phase(live: LiveBytes, span: Span, roles: Roles) -> PhaseTrace:
     """One run of one phase."""
     live_bytes = tuple(live.live_bytes[span.start : span.end])
     peak_bytes = max(live_bytes)
@@ -52,7 +52,7 @@ def _phase(live: LiveBytes, span: Span, roles: _Roles) -> PhaseTrace:
     )
 
 
-def _components(live: LiveBytes, operation: int, roles: _Roles) -> LiveComponents:
+def _components(live: LiveBytes, operation: int, roles: Roles) -> LiveComponents:
     """Bytes that live when the operation has just returned, by component."""
     totals: dict[str, int] = defaultdict(int)
     for storage in live.storages:
@@ -66,7 +66,7 @@ def _lives_until(storage: Storage, operation: int) -> bool:
     return storage.died is None or storage.died >= operation
 
 
-class _Roles:
+class Roles:
     """What each storage is for; where nobody said, its shape and the time of its death tell."""
 
     def __init__(self, live: LiveBytes, spans: list[Span], vocabulary: int) -> None:

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 import torch
@@ -38,28 +38,64 @@ def traced(case: Case, config: dict[str, Any]) -> Trace:
         ModelError: transformers does not know the model, or what the model allocates depends on values.
         UsageError: a baseline, or options that contradict each other.
     """
+    recording = recorded(case, config)
+    return Trace(
+        case=case,
+        model_type=recording.job.model.config.model_type,
+        parameters=recording.parameters,
+        trainable_parameters=recording.trainable_parameters,
+        steps=recording.steps(),
+    )
+
+
+class Recording(NamedTuple):
+    """A job that has run, and what lived meanwhile; `parameters` are those before any adapter."""
+
+    job: Job
+    live: LiveBytes
+    spans: list[Span]
+    parameters: int
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of token ids; that of the text part when the model has several."""
+        size: int = self.job.model.config.get_text_config().vocab_size
+        return size
+
+    @property
+    def trainable_parameters(self) -> int:
+        """Parameters that train; none when the case does not train."""
+        if self.job.optimizer is None:
+            return 0
+        return sum(parameter.numel() for parameter in self.job.model.parameters() if parameter.requires_grad)
+
+    def steps(self) -> tuple[StepTrace, ...]:
+        """What lived at each operation, and the peak of each phase."""
+        return steps_of(self.live, self.spans, self.vocabulary)
+
+
+def recorded(case: Case, config: dict[str, Any]) -> Recording:
+    """Run the case on fake tensors; arguments and errors are those of `traced`."""
     if case.checked().mode == "baseline":
         raise UsageError("A baseline runs no model: there is nothing to trace.", "Choose another --mode.")
     fake = FakeTensorMode(allow_non_fake_inputs=True)
     job, parameters = fakes.build(case, config, fake)
     with fakes.pretending(case, fake):
-        steps = watched(job)
-    return Trace(
-        case=case,
-        model_type=job.model.config.model_type,
-        parameters=parameters,
-        trainable_parameters=_trainable(job),
-        steps=steps,
-    )
+        return _run(job, parameters)
 
 
 def watched(job: Job) -> tuple[StepTrace, ...]:
     """Run a job, on fake or on real tensors, and say what lived at each operation."""
+    return _run(job, 0).steps()
+
+
+def _run(job: Job, parameters: int) -> Recording:
+    """Run a job while every storage is counted."""
     live = LiveBytes()
     tracer = _Tracer(job, live)
     with live, _marked_cache(job, live):
         training.run(job, tracer.phase, tracer.step)
-    return steps_of(live, tracer.spans, job.model.config.get_text_config().vocab_size)
+    return Recording(job, live, tracer.spans, parameters)
 
 
 class _Tracer:
@@ -116,13 +152,6 @@ def _marking(cache: Cache, live: LiveBytes) -> Callable[..., tuple[torch.Tensor,
     return updated
 
 
-def _trainable(job: Job) -> int:
-    """Parameters that train; none when the case does not train."""
-    if job.optimizer is None:
-        return 0
-    return sum(parameter.numel() for parameter in job.model.parameters() if parameter.requires_grad)
-
-
 def _reply(request: TraceRequest) -> TraceReply:
     """The trace, or its error as the parent needs it."""
     try:
@@ -131,7 +160,7 @@ def _reply(request: TraceRequest) -> TraceReply:
         return TraceReply(error=error.what, remedy=error.remedy, kind=type(error).__name__)
 
 
-def _private_stdout() -> BinaryIO:
+def private_stdout() -> BinaryIO:
     """Keep standard output for the reply, and send everyone else's prints to standard error."""
     private = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -140,7 +169,7 @@ def _private_stdout() -> BinaryIO:
 
 def main() -> None:
     """Serve one request, and end with the parent."""
-    with _private_stdout() as stream:
+    with private_stdout() as stream:
         request = msgspec.json.decode(sys.stdin.buffer.read(), type=TraceRequest)
         die_with_parent(request.parent_pid)
         stream.write(msgspec.json.encode(_reply(request)))
