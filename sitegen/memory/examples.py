@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from sitegen.memory.families import FAMILIES
-from sitegen.memory.family import Family, Flag
+from sitegen.memory.family import WIDEST_HEAD, Family, Flag
 from sitegen.memory.reading import read
 from sitegen.records.case import Case
 from sitegen.records.table import TableKey
@@ -37,7 +37,7 @@ _RATIOS: Final = {
 which the ratio of a sum (``group + 2``, ``s + 1``) has not, so that no sum is taken for a product."""
 
 _BLOCKS: Final = 128
-"""Widths of 4-bit models are multiples of it, so that two of them make whole blocks of 64 × 256 weights."""
+"""Two widths that are multiples of it make whole blocks of 64 × 256 weights: 4-bit formulas are read off such ones."""
 
 _WIDE, _NARROW = 1 << 20, 4
 """A sliding window that no sequence outgrows, and one that all do."""
@@ -53,7 +53,8 @@ class Example(NamedTuple):
 
 def signature_example(key: TableKey, which: int, layers: int) -> Example:
     """One of the two models that formulas are read off: `which` is 0 or 1."""
-    return _example(key, {symbol: pair[which] for symbol, pair in _RATIOS.items()}, layers)
+    values = {symbol: pair[which] for symbol, pair in _RATIOS.items()}
+    return _example(key, values, layers, _BLOCKS if key.method == "qlora" else 1)
 
 
 def random_example(key: TableKey, layers: int, seed: int) -> Example:
@@ -72,15 +73,16 @@ def random_example(key: TableKey, layers: int, seed: int) -> Example:
             "k": draw.randint(1, min(8, experts)),
             "R": 2 * draw.randint(4, 16),
             "P": draw.randint(100, 600),
+            "d": draw.randint(4, WIDEST_HEAD // 2),
         },
         layers,
     )
 
 
-def _example(key: TableKey, values: Mapping[str, int], layers: int) -> Example:
-    """The model with these values, as far as its family has these symbols."""
+def _example(key: TableKey, values: Mapping[str, int], layers: int, blocks: int = 1) -> Example:
+    """The model with these values, as far as its family has these symbols; its widths make whole blocks."""
     family = FAMILIES[key.family]
-    config = _configuration(key, family, values, layers)
+    config = _configuration(key, family, values, layers, blocks)
     batch_size = 1 if key.one_sequence else values["b"]
     case = Case(
         mode=key.mode,
@@ -101,15 +103,17 @@ def _example(key: TableKey, values: Mapping[str, int], layers: int) -> Example:
     return Example(config, symbols | ({"r": values["r"]} if key.targets else {}), case)
 
 
-def _configuration(key: TableKey, family: Family, values: Mapping[str, int], layers: int) -> dict[str, Any]:
+def _configuration(
+    key: TableKey, family: Family, values: Mapping[str, int], layers: int, blocks: int
+) -> dict[str, Any]:
     """A config.json of the variant."""
+    heads_make_width = any(rule.symbol == "d" and not rule.keys for rule in family.rules)
     groups = {"mqa": 1, "mha": 2 * values["K"]}.get(key.variant.rsplit("-", 1)[-1], values["K"])
+    groups *= blocks if heads_make_width else 1
     heads = groups * values["group"] if "mha" not in key.variant else groups
-    unit = _BLOCKS if key.method == "qlora" else 8
-    widths = {"K": groups, "H": heads, "L": layers, "d": values["d"] * (unit if unit > 8 else 2)}  # noqa: PLR2004
-    head_from_width = any(rule.symbol == "d" and not rule.keys for rule in family.rules)
-    widths["h"] = heads * (widths["d"] if head_from_width else unit * values["h"])
-    widths |= {symbol: unit * values[symbol] for symbol in "im"}
+    widths = {"K": groups, "H": heads, "L": layers, "d": 2 * values["d"]}
+    widths["h"] = heads * (widths["d"] if heads_make_width else 8 * blocks * blocks * values["h"])
+    widths |= {symbol: 8 * blocks * values[symbol] for symbol in "im"}
     widths["W"] = _NARROW if key.beyond_window else _WIDE
     known = dict(values) | widths
     given: dict[str, Any] = {rule.keys[0]: known[rule.symbol] for rule in family.rules if rule.keys}

@@ -11,6 +11,8 @@ import msgspec
 
 MAXIMUM_LAYERS: Final = 1000
 MAXIMUM_DIMENSION: Final = 10**8
+WIDEST_HEAD: Final = 256
+"""Wider heads make transformers repeat keys and values before sdpa: other operations, of which no table speaks."""
 
 
 class _Frozen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -26,8 +26,8 @@ ERROR_FLOOR_BYTES: Final = 12 * MB_BYTES
 REPEATS: Final = 3
 """Samples that a row must have to say what an allocator does: one says nothing of chance."""
 
-WIDENING: Final = 0.25
-"""How much of the range of the ratios is added on either side: an unseen row may lie beyond those seen."""
+ALIKE: Final = 2
+"""Rows that must be alike before they speak for an unseen one."""
 
 UNKNOWN_RATIOS: Final = (1.0, 1.66)
 """Without records: the extremes of 14 varied cases, default over fixed (glibc 2.36, torch 2.13, 2 cores)."""
@@ -67,12 +67,16 @@ def rows_of(records: Iterable[Record], allocator: Allocator) -> list[Ratios]:
 
 
 def ratios_for(case: Case, rows: Sequence[Ratios]) -> tuple[float, float]:
-    """Between which multiples of the fixed peak the case's lies: the extremes of the rows most like it, widened."""
-    for kind in (_kind, _family, _mode):
-        alike = [ratio for row in rows if kind(row.case) == kind(case) for ratio in row.ratios]
-        if alike:
-            margin = WIDENING * (max(alike) - min(alike))
-            return max(UNKNOWN_RATIOS[0], min(alike) - margin), max(alike) + margin
+    """Between which multiples of the fixed peak the case's lies: the extremes of the rows alike, widened.
+
+    An unseen row may lie beyond those seen, by as much as the repeats of one row were seen to differ.
+    """
+    margin = max((max(row.ratios) - min(row.ratios) for row in rows), default=0.0)
+    for kind in (_kind, _mode):
+        alike = [row for row in rows if kind(row.case) == kind(case)]
+        if len(alike) >= ALIKE:
+            ratios = [ratio for row in alike for ratio in row.ratios]
+            return max(UNKNOWN_RATIOS[0], min(ratios) - margin), max(ratios) + margin
     return UNKNOWN_RATIOS
 
 
@@ -82,13 +86,8 @@ def _place(record: Record) -> tuple[str, str, Case]:
 
 
 def _kind(case: Case) -> tuple[object, ...]:
-    """What fragmentation follows most."""
-    return case.mode, case.method, case.gradient_checkpointing, case.dtype
-
-
-def _family(case: Case) -> tuple[object, ...]:
-    """The same, less narrowly."""
-    return case.mode, case.method, case.gradient_checkpointing
+    """What fragmentation follows most: an adapter's many small tensors, and else whether layers are recomputed."""
+    return case.mode, "adapter" if case.method != "full" else case.gradient_checkpointing
 
 
 def _mode(case: Case) -> tuple[object, ...]:

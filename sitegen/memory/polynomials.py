@@ -1,8 +1,8 @@
 """Sparse polynomials in a model's dimensions, and which of many can be the greatest.
 
 A monomial is written as the letters of its symbols, sorted: ``"bhs"`` is batch size × hidden size × sequence length,
-``""`` the constant. A part in braces is a quotient rounded up: ``"{Hdh/64}"`` counts blocks of 64 weights. Symbols are
-those of `sitegen.memory.families`.
+``""`` the constant. A part in braces is a quotient rounded up: ``"{Hdh/64}"`` counts blocks of 64 weights,
+``"{3hh/64}"`` those of three matrices together. Symbols are those of `sitegen.memory.families`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Coefficient = int | Fraction
 Polynomial = dict[str, Coefficient]
 Dimensions = Mapping[str, int]
 
-_FACTOR: Final = re.compile(r"\{([A-Za-z]*)/(\d+)\}|([A-Za-z])")
+_FACTOR: Final = re.compile(r"\{(\d*)([A-Za-z]*)/(\d+)\}|([A-Za-z])")
 
 FLOORS: Final[Dimensions] = {
     "L": 4,
@@ -109,9 +109,9 @@ def _at(monomial: str, dimensions: Dimensions) -> int:
 def _factor_at(factor: str, dimensions: Dimensions) -> int:
     """The value of a symbol, or of a quotient rounded up."""
     match = _FACTOR.fullmatch(factor)
-    if match is None or match[2] is None:
+    if match is None or match[3] is None:
         return dimensions[factor]
-    return -(-prod(dimensions[symbol] for symbol in match[1]) // int(match[2]))
+    return -(-int(match[1] or 1) * prod(dimensions[symbol] for symbol in match[2]) // int(match[3]))
 
 
 def _estimate(polynomial: Polynomial, dimensions: Dimensions) -> float:

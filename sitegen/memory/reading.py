@@ -13,7 +13,7 @@ import msgspec
 
 from sitegen.errors import ConfigurationError
 from sitegen.memory.families import ALIASES, FAMILIES
-from sitegen.memory.family import MAXIMUM_DIMENSION, MAXIMUM_LAYERS, Family, Flag, Reading, Rule
+from sitegen.memory.family import MAXIMUM_DIMENSION, MAXIMUM_LAYERS, WIDEST_HEAD, Family, Flag, Reading, Rule
 
 _ABSENT: Final = object()
 _VISION: Final = ("vision_config", "image_size", "patch_size")
@@ -46,7 +46,8 @@ def read(config: object) -> Reading:
         dimensions[rule.symbol] = _value(rule, text, dimensions)
     _check(dimensions)
     flags = [_flag(flag, text, config) for flag in family.flags]
-    unsupported = [*_unsupported(family, text), *(name for name, part in flags if part is None)]
+    wide = ["head_dim"] if dimensions.get("d", 0) > WIDEST_HEAD else []
+    unsupported = [*_unsupported(family, text), *wide, *(name for name, part in flags if part is None)]
     variant = "-".join((*(part or "other" for _, part in flags), *_heads(family, dimensions)))
     if text.get("dtype") and text.get("torch_dtype") and text["dtype"] != text["torch_dtype"]:
         notes.append("dtype-conflict")
@@ -164,5 +165,6 @@ def as_json() -> bytes:
             "aliases": ALIASES,
             "maximum_layers": MAXIMUM_LAYERS,
             "maximum_dimension": MAXIMUM_DIMENSION,
+            "widest_head": WIDEST_HEAD,
         }
     )

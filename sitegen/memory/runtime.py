@@ -80,8 +80,8 @@ def _merged_parameters(config: Mapping[str, Any], hidden_size: int, layers: int)
     """Three matrices an expert, in every layer."""
     if config["model_type"] not in MERGED_EXPERTS:
         return 0
-    experts = config.get("num_local_experts") or config["num_experts"]
-    width = config.get("moe_intermediate_size") or config["intermediate_size"]
+    experts: int = config.get("num_local_experts") or config["num_experts"]
+    width: int = config.get("moe_intermediate_size") or config["intermediate_size"]
     return 3 * layers * experts * hidden_size * width
 
 
@@ -141,7 +141,7 @@ def way_of(case: Case) -> Way:
 
 
 class Probe(NamedTuple):
-    """One measured row of the suite ``runtime``: what each phase of its last step took beyond its live tensors, bytes."""
+    """A row of the suite ``runtime``: what each phase of its last step took beyond its live tensors, in bytes."""
 
     case: Case
     shape: Shape

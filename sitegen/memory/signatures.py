@@ -113,4 +113,5 @@ class Signature:
             return {monomial: int(coefficient)}
         if max(coefficient.numerator, coefficient.denominator) > _PARTS:
             return None
-        return {f"{{{monomial}/{coefficient.denominator}}}": coefficient.numerator}
+        several = str(coefficient.numerator) if coefficient.numerator > 1 else ""
+        return {f"{{{several}{monomial}/{coefficient.denominator}}}": 1}

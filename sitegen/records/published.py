@@ -14,6 +14,8 @@ import msgspec
 from sitegen.errors import RecordError, from_os_error
 from sitegen.records.trace import LiveComponents
 
+FOLDER: Final = "published"
+"""Under `measurements/`."""
 RUNS: Final = "runs.json"
 
 T = TypeVar("T")

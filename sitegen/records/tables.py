@@ -26,6 +26,7 @@ from sitegen.records.table import (
 FOLDER: Final = "traces"
 """Under `measurements/`: no machine has this name."""
 
+_TRACER: Final = "tracer"
 _REMEDY: Final = "Restore the file from version control, or delete it and run sitegen trace."
 
 
@@ -98,8 +99,8 @@ def table_of(stored: StoredTables, one: StoredTable) -> Table:
 
 
 def stack_id(stack: Mapping[str, str]) -> str:
-    """The name of a stack's folder: versions and the hash of the tracer, no machine."""
-    return "-".join(f"{name}-{version}" if name != "tracer" else version for name, version in stack.items())
+    """The name of a stack's folder: versions and the hash of the tracer, no machine, whatever the order of the keys."""
+    return "-".join(f"{name}-{stack[name]}" for name in (*sorted(set(stack) - {_TRACER}), _TRACER))
 
 
 def path_of(root: Path, stack: Mapping[str, str], family: str, variant: str) -> Path:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from sitegen.errors import ContentError
+from sitegen.memory.formulas import printing
 
 STATIC: Final = Path(__file__).parent / "static"
 _THEME: Final = "theme.js"
@@ -17,6 +19,24 @@ _FIRST: Final = ("tokens.css", "french-numbers.js")
 """What the others use."""
 _LAST: Final = ("print.css",)
 """What overrides the others."""
+_ESTIMATOR: Final = "estimator"
+"""How the names of the files begin that the page « Estimateur » alone loads."""
+
+
+@dataclass(frozen=True)
+class Own:
+    """What one page loads beside what all of them load: addresses from the site's root.
+
+    `tables` are the scripts of the families' tables, by family and variant, which it loads on demand.
+    """
+
+    styles: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    tables: Mapping[str, str] = field(default_factory=dict)
+
+
+SCRIPTED: Final = ("model_gb", "total_gb")
+"""The formulas that the scripts of every page may call."""
 
 
 @dataclass(frozen=True)
@@ -27,19 +47,36 @@ class Assets:
     scripts: tuple[str, ...]
     theme: str
     plotly: str
+    estimator: Own = field(default_factory=Own)
 
 
-def publish(site: Path) -> Assets:
+def publish(site: Path, tables: Mapping[str, str] | None = None, data: str = "") -> Assets:
     """Copy every asset into ``assets/`` of the site under its content's hash.
+
+    Args:
+        site: the folder of the site.
+        tables: the scripts that hold the families' tables, by family and variant.
+        data: the script of what else the estimate reads; none when empty.
 
     Raises:
         ContentError: the plotly package is not complete.
     """
     folder = site / "assets"
     folder.mkdir()
-    styles = [_copy(path, folder) for path in _ordered(STATIC / "css", "*.css")]
-    scripts = [_copy(path, folder) for path in _ordered(STATIC / "js", "*.js") if path.name != _THEME]
-    return Assets(tuple(styles), tuple(scripts), _copy(STATIC / "js" / _THEME, folder), _copy(_plotly(), folder))
+    styles, own_styles = _shared_and_own(_ordered(STATIC / "css", "*.css"), folder)
+    scripts, own_scripts = _shared_and_own(_ordered(STATIC / "js", "*.js"), folder)
+    formulas = _write("formulas.js", printing.javascript(SCRIPTED).encode(), folder)
+    theme, plotly = _copy(STATIC / "js" / _THEME, folder), _copy(_plotly(), folder)
+    read = (_write("estimator-data.js", data.encode(), folder),) if data else ()
+    addresses = {family: _write(f"table-{family}.js", text.encode(), folder) for family, text in (tables or {}).items()}
+    return Assets(styles, (formulas, *scripts), theme, plotly, Own(own_styles, (*read, *own_scripts), addresses))
+
+
+def _shared_and_own(paths: list[Path], folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The copies that every page loads, but for the theme's script, and those of the page « Estimateur »."""
+    shared = [path for path in paths if not path.name.startswith(_ESTIMATOR) and path.name != _THEME]
+    own = [path for path in paths if path.name.startswith(_ESTIMATOR)]
+    return tuple(_copy(path, folder) for path in shared), tuple(_copy(path, folder) for path in own)
 
 
 def _ordered(folder: Path, pattern: str) -> list[Path]:
@@ -49,10 +86,14 @@ def _ordered(folder: Path, pattern: str) -> list[Path]:
 
 def _copy(path: Path, folder: Path) -> str:
     """Copy a file under its hash and return its address."""
-    content = path.read_bytes()
-    name = f"{path.name.split('.')[0]}.{hashlib.sha256(content).hexdigest()[:12]}{path.suffix}"
-    (folder / name).write_bytes(content)
-    return f"assets/{name}"
+    return _write(path.name, path.read_bytes(), folder)
+
+
+def _write(name: str, content: bytes, folder: Path) -> str:
+    """Write a file under its content's hash and return its address."""
+    hashed = f"{name.partition('.')[0]}.{hashlib.sha256(content).hexdigest()[:12]}{Path(name).suffix}"
+    (folder / hashed).write_bytes(content)
+    return f"assets/{hashed}"
 
 
 def _plotly() -> Path:

@@ -9,15 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitegen.errors import ContentError, from_os_error
+from sitegen.memory.intervals import rows_of
+from sitegen.memory.measured import measured_pages
 from sitegen.project import Project
+from sitegen.records import published
+from sitegen.records.bills import merged
 from sitegen.records.model import Record
 from sitegen.records.store import load_all
-from sitegen.render import assets, checks, data
+from sitegen.render import assets, checks, data, estimator_data
 from sitegen.render.composer import LISTINGS, Composer
 from sitegen.render.facts import FACTS, Stated
 from sitegen.render.layout import Layout
 from sitegen.render.pages import Source, load_sources
-from sitegen.render.series import chosen, grouped
+from sitegen.render.series import Series, chosen, grouped
 from sitegen.render.staging import staging, swap
 
 
@@ -63,8 +67,11 @@ def _render_into(
     folder: Path, project: Project, records: list[Record], sources: list[Source], former: dict[str, str]
 ) -> int:
     """Write and check the whole site in `folder`; the number of its pages."""
-    series = chosen(records, project.settings.environment)
-    layout = Layout(project, series, sources, assets.publish(folder))
+    series = _series(project, records)
+    pages = measured_pages(series.records, series.bills)
+    data_of_estimates = estimator_data.data_script(rows_of(records, "default"), pages)
+    loaded = assets.publish(folder, estimator_data.table_scripts(project.measurements), data_of_estimates)
+    layout = Layout(project, series, sources, loaded)
     composer = Composer(project, series, _ordered(records), layout.templates, former)
     for source in sources:
         composer.problems.misused += checks.bare_figures(source)
@@ -79,6 +86,16 @@ def _render_into(
     _publish_files(project, folder)
     _require_sound(folder, layout.assets)
     return len(sources) + len(records)
+
+
+def _series(project: Project, records: list[Record]) -> Series:
+    """What the prose speaks of, with what was traced and what others published."""
+    series = chosen(records, project.settings.environment)
+    series.bills = merged(project.measurements)
+    folder = project.measurements / published.FOLDER
+    if (folder / published.RUNS).exists():
+        series.published = published.load_runs(folder), published.load_traces(folder)
+    return series
 
 
 def _ordered(records: list[Record]) -> list[Record]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -77,7 +78,10 @@ def _document(html: str) -> _Document:
 
 
 def _broken_links(site: Path, name: str, documents: dict[str, _Document]) -> list[str]:
-    """Links of one page that lead nowhere in the site; other sites are not asked."""
+    """Links of one page that lead nowhere in the site; other sites are not asked.
+
+    A fragment with an equals sign is a state that a script reads, not an anchor.
+    """
     problems = []
     for link in dict.fromkeys(documents[name].links):
         parts = urlsplit(link)
@@ -87,7 +91,12 @@ def _broken_links(site: Path, name: str, documents: dict[str, _Document]) -> lis
         relative = _inside(site, target)
         if relative is None or not (site / relative).is_file():
             problems.append(f"{name}: the link {link} leads nowhere")
-        elif parts.fragment and relative in documents and unquote(parts.fragment) not in documents[relative].ids:
+        elif (
+            parts.fragment
+            and "=" not in parts.fragment
+            and relative in documents
+            and unquote(parts.fragment) not in documents[relative].ids
+        ):
             problems.append(f"{name}: the link {link} names an anchor that {relative} does not have")
     return problems
 
@@ -100,13 +109,22 @@ def _inside(site: Path, target: Path) -> str | None:
 
 def _heavy(site: Path, pages: dict[str, str], assets: Assets) -> list[str]:
     """Pages whose first load is above the limit."""
-    shared = sum(_weight((site / name).read_bytes()) for name in (*assets.styles, *assets.scripts, assets.theme))
-    weights = {name: shared + _weight(html.encode()) for name, html in pages.items()}
+    shared = _together(site, (*assets.styles, *assets.scripts, assets.theme))
+    own = (*assets.estimator.styles, *assets.estimator.scripts)
+    weights = {
+        name: shared + _together(site, [each for each in own if f'{each}"' in html]) + _weight(html.encode())
+        for name, html in pages.items()
+    }
     return [
         f"{name}: {weight} bytes compressed at first load, above {MAX_PAGE_BYTES}"
         for name, weight in weights.items()
         if weight >= MAX_PAGE_BYTES
     ]
+
+
+def _together(site: Path, names: Iterable[str]) -> int:
+    """Compressed size in bytes of files of the site."""
+    return sum(_weight((site / name).read_bytes()) for name in names)
 
 
 def _weight(content: bytes) -> int:

@@ -1,4 +1,4 @@
-"""What a page may call: facts, claims, tables, charts, a calculator, a listing; and all that is found wrong."""
+"""What a page may call: facts, claims, tables, charts, calculators, equations, listings; all that is found wrong."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from sitegen.errors import ContentError
+from sitegen.memory.formulas import FORMULAS
 from sitegen.project import Project
 from sitegen.records.model import Record
 from sitegen.render import calculators, charts
@@ -97,6 +98,7 @@ class Composer:
             "table": lambda name: marks.hide(self._table(name, source, root)),
             "chart": lambda name: marks.hide(self._chart(name, source, root)),
             "calculator": lambda name: marks.hide(self._calculator(name, source)),
+            "equation": lambda name: marks.hide(self._equation(name, source)),
             "downloads": lambda: marks.hide(self._show(downloads(self._records), root)),
             "listing": lambda name: marks.hide(self._listing(name)),
             "setting": lambda name: getattr(self._project.settings, name) or "non renseigné",
@@ -178,6 +180,10 @@ class Composer:
         if name not in calculators.CALCULATORS:
             return self._unknown("calculator", name, source)
         return self._macro("_calculator.html", "calculator", calculators.CALCULATORS[name]())
+
+    def _equation(self, name: str, source: Source) -> Markup:
+        """A formula of the memory model, laid out."""
+        return calculators.equation(name) if name in FORMULAS else self._unknown("equation", name, source)
 
     def _listing(self, name: str) -> Markup:
         """A file that readers download, shown whole."""

@@ -14,7 +14,7 @@ from sitegen.errors import ContentError
 from sitegen.french import NO_BREAK, date, listed
 from sitegen.project import Project, Settings
 from sitegen.records.model import Record
-from sitegen.render import charts
+from sitegen.render import charts, estimator
 from sitegen.render.assets import Assets
 from sitegen.render.evidence import MissingFigureError
 from sitegen.render.foreign import marked
@@ -102,6 +102,8 @@ class Layout:
         if source.front.template == _RECORDS_TEMPLATE:
             shown = [_group(series, page.root) for series in groups]
             context |= {"groups": shown, "toc": [*context["toc"], *(group.entry for group in shown)]}
+        if source.front.template == estimator.TEMPLATE:
+            context["estimator"] = estimator.estimator()
         self._write(folder, source.url_path, source.front.template, context)
 
     def write_record(self, folder: Path, record: Record) -> None:

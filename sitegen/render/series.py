@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import groupby
 from typing import Final
@@ -10,8 +10,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.errors import ContentError
+from sitegen.records.bill import Bill
 from sitegen.records.case import Allocator, Case
 from sitegen.records.model import Environment, Machine, Record
+from sitegen.records.published import PublishedRuns, PublishedTrace
 
 BASELINE: Final = Case(mode="baseline")
 INFERENCE_1: Final = Case(mode="inference", batch_size=1)
@@ -38,10 +40,15 @@ def under(case: Case, allocator: Allocator) -> Case:
 
 
 class Series:
-    """What one machine measured in one environment: the only records that may be compared with one another."""
+    """What one machine measured in one environment: the only records that may be compared with one another.
+
+    `bills` are the traced bills of its cases, by id, and `published` the runs of other people, where they are known.
+    """
 
     def __init__(self, records: Iterable[Record]) -> None:
         self.records = tuple(sorted(records, key=_order))
+        self.bills: Mapping[str, Bill] = {}
+        self.published: tuple[PublishedRuns, Mapping[str, PublishedTrace]] | None = None
         self._by_case = {record.case_id: record for record in self.records}
 
     @property

@@ -173,7 +173,7 @@ _ORDER: Final = LiveComponents.__struct_fields__
 def coefficients(polynomial: Polynomial) -> Coefficients:
     """A polynomial as it is stored."""
     return {
-        monomial: coefficient if isinstance(coefficient, int) else str(coefficient)
+        monomial: int(coefficient) if coefficient == int(coefficient) else str(coefficient)
         for monomial, coefficient in sorted(polynomial.items())
     }
 

@@ -198,7 +198,8 @@ def test_a_region_is_a_tab_stop_only_where_it_scrolls(
 ) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     wrong = """Array.from(document.querySelectorAll('.table-region'), region =>
-      [region.textContent.trim().slice(0, 40), region.scrollWidth > region.clientWidth, region.tabIndex === 0])
+      [region.textContent.trim().slice(0, 40),
+       region.scrollWidth > region.clientWidth || region.scrollHeight > region.clientHeight, region.tabIndex === 0])
       .filter(([, scrolls, stops]) => scrolls !== stops)"""
     for address in addresses:
         page.goto(server + address)

@@ -11,7 +11,7 @@ import pytest
 from sitegen.measure import machine
 from sitegen.measure.machine import bracketed, code_of, environment_of, kernel_version, smallest_limit, this_machine
 from sitegen.records.case import Case
-from sitegen.records.store import load
+from sitegen.records.store import load_all
 from sitegen.units import GIB_BYTES
 
 SOURCE = '''"""A module."""
@@ -110,7 +110,7 @@ def test_the_machine_s_name_is_safe_and_says_its_size() -> None:
 
 
 def test_the_committed_records_name_no_kernel_s_owner() -> None:
-    paths = sorted((Path(__file__).parents[2] / "measurements").glob("*/*/*.json"))
-    kernels = {load(path).circumstances.kernel for path in paths}
+    records = load_all(Path(__file__).parents[2] / "measurements")
+    kernels = {record.circumstances.kernel for record in records}
     assert kernels
     assert {kernel_version(kernel) for kernel in kernels} == kernels

@@ -46,19 +46,20 @@ def test_a_failed_record_says_nothing() -> None:
     assert rows_of([failed, _measured(CASE, 110.0, 120.0, 115.0)], "default") == []
 
 
-def test_the_rows_most_like_the_case_decide_widened_by_a_quarter_of_their_range() -> None:
-    rows = [Ratios("here", CASE, (1.1, 1.2, 1.3)), Ratios("here", LORA, (1.5, 1.5, 1.5))]
+def test_two_rows_alike_decide_widened_by_the_largest_spread_of_one_row() -> None:
+    longer = replace(CASE, sequence_length=512)
+    rows = [Ratios("here", CASE, (1.1, 1.15)), Ratios("here", longer, (1.3, 1.3)), Ratios("here", LORA, (1.5, 1.5))]
     low, high = ratios_for(replace(CASE, batch_size=7), rows)
     assert (round(low, 6), round(high, 6)) == (1.05, 1.35)
-    assert ratios_for(replace(LORA, dtype="bfloat16"), rows) == (1.5, 1.5)  # no row of that dtype: the method decides
 
 
-def test_rows_of_the_mode_decide_where_no_row_is_nearer() -> None:
-    rows = [Ratios("here", CASE, (1.2,)), Ratios("here", LORA, (1.4,))]
+def test_rows_of_the_mode_decide_where_too_few_are_nearer() -> None:
+    rows = [Ratios("here", CASE, (1.2, 1.25)), Ratios("here", LORA, (1.4, 1.4))]
     low, high = ratios_for(Case(gradient_checkpointing=True), rows)
     assert (round(low, 6), round(high, 6)) == (1.15, 1.45)
 
 
 def test_no_peak_is_below_the_fixed_one_and_without_rows_the_widest_ratios_seen_hold() -> None:
-    assert ratios_for(CASE, [Ratios("here", CASE, (1.01, 1.2))])[0] == 1.0
-    assert ratios_for(Case(mode="inference"), [Ratios("here", CASE, (1.2,))]) == UNKNOWN_RATIOS
+    rows = [Ratios("here", CASE, (1.01, 1.2)), Ratios("here", LORA, (1.3, 1.3))]
+    assert ratios_for(CASE, rows)[0] == 1.0
+    assert ratios_for(Case(mode="inference"), rows) == UNKNOWN_RATIOS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from sitegen.memory import formulas
 from sitegen.render.calculators import training_vram
@@ -31,3 +32,10 @@ def test_the_default_is_mixed_precision() -> None:
 def test_the_data_are_json() -> None:
     data = training_vram().data
     assert json.loads(json.dumps(data)) == data
+
+
+def test_the_formulas_are_laid_out_with_their_words(built: Path) -> None:
+    page = (built / "calculateurs" / "vram-entrainement" / "index.html").read_text("utf-8")
+    assert [equation in page for equation in training_vram().equations] == [True, True]
+    assert 'alttext="modèle et états = paramètres, en milliards × octets par paramètre"' in page
+    assert page.count("<math ") == 4  # where the calculator cannot run, and in the text

@@ -1,0 +1,118 @@
+"""Estimated against measured, row by row: the records that no figure of an estimate comes from."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from sitegen.memory import intervals
+from sitegen.memory.intervals import Interval, Ratios
+from sitegen.memory.measured import configuration, is_probe, measured_pages
+from sitegen.memory.peers import PEERS, Setting
+from sitegen.memory.reading import read
+from sitegen.memory.runtime import RuntimePages, shape_of
+from sitegen.records.bill import Bill
+from sitegen.records.model import Record
+
+_ITEM_BYTES: Final = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0}
+_PACKED_BYTES: Final = 0.5
+
+
+class Compared(NamedTuple):
+    """A record, the estimate of its peak and the interval that the estimate gave under its allocator, in bytes."""
+
+    record: Record
+    estimated_bytes: int
+    interval_bytes: Interval
+    peers: Mapping[str, float | None]
+
+    @property
+    def measured_bytes(self) -> int:
+        """What was measured, net."""
+        return self.record.summary.peak_bytes or 0
+
+    @property
+    def error(self) -> float:
+        """Signed relative error: positive when the estimate is above the measure."""
+        return self.estimated_bytes / self.measured_bytes - 1
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the measure lies in the interval."""
+        low, high = self.interval_bytes
+        return low <= self.measured_bytes <= high
+
+    @property
+    def width(self) -> float:
+        """The interval's width over the estimate."""
+        low, high = self.interval_bytes
+        return (high - low) / self.estimated_bytes
+
+
+def compared(records: Iterable[Record], bills: Mapping[str, Bill]) -> tuple[Compared, ...]:
+    """Every record that can be compared, in their order: ended well, traced, and no probe.
+
+    Args:
+        records: of one machine and environment.
+        bills: traced bills, by case id.
+
+    Returns:
+        Nothing when the runtime's pages were not probed.
+    """
+    known = tuple(records)
+    pages = measured_pages(known, bills)
+    rows = intervals.rows_of(known, "default")
+    return tuple(
+        _row(record, bills[record.case_id], pages, rows)
+        for record in known
+        if pages is not None and _is_comparable(record) and record.case_id in bills
+    )
+
+
+def median_error(rows: Iterable[Compared]) -> float | None:
+    """Median of the absolute relative errors; ``None`` without rows."""
+    errors = [abs(row.error) for row in rows]
+    return statistics.median(errors) if errors else None
+
+
+def _is_comparable(record: Record) -> bool:
+    """Whether a record says what an estimate says."""
+    known = record.status == "ok" and bool(record.summary.peak_bytes) and record.case.mode != "baseline"
+    return known and not is_probe(record) and record.case.allocator in ("fixed", "default")
+
+
+def _row(record: Record, bill: Bill, pages: RuntimePages, rows: Iterable[Ratios]) -> Compared:
+    """One record; the interval of a row under the default heap comes from the other rows alone."""
+    config = configuration(record.case.model) or {}
+    shape = shape_of(config, bill.quantised_parameters)
+    peaks = (phase.peak_bytes + pages.bytes_for(record.case, shape, phase.name) for phase in bill.phases)
+    estimated_bytes = max(peaks)
+    others = [row for row in rows if row.case != record.case]
+    interval = (
+        intervals.of_fixed(estimated_bytes)
+        if record.case.allocator == "fixed"
+        else intervals.under(estimated_bytes, intervals.ratios_for(record.case, others))
+    )
+    return Compared(record, estimated_bytes, interval, _peers(record, bill, config))
+
+
+def _peers(record: Record, bill: Bill, config: dict[str, Any]) -> dict[str, float | None]:
+    """What the usual rules say of a training run; nothing of another."""
+    if record.case.mode != "training":
+        return {}
+    case, at = record.case, read(config).dimensions
+    setting = Setting(
+        method=case.method,
+        parameters=bill.parameters,
+        adapter_parameters=bill.trainable_parameters if case.method != "full" else 0,
+        weight_bytes=_PACKED_BYTES if case.method == "qlora" else _ITEM_BYTES[case.dtype],
+        batch_size=case.batch_size,
+        sequence_length=case.sequence_length,
+        hidden=at["h"],
+        intermediate=at.get("i", at.get("m", 0)),
+        layers=at["L"],
+        heads=at["H"],
+        vocabulary=at["V"],
+    )
+    return {peer.name: peer.bytes_of(setting) for peer in PEERS}

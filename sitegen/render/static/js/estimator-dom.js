@@ -1,0 +1,73 @@
+/** The few gestures on the page that the estimator's scripts share. */
+(() => {
+  "use strict";
+
+  const E = (window.EstimatorPage ??= {});
+  const SVG = "http://www.w3.org/2000/svg";
+
+  /** @param {string} tag @param {string} className @param {...(Node|string)} children */
+  function element(tag, className, ...children) {
+    const made = document.createElement(tag);
+    if (className) made.className = className;
+    made.append(...children);
+    return made;
+  }
+
+  /** @param {string} tag @param {Record<string, string|number>} attributes */
+  function drawn(tag, attributes) {
+    const made = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  }
+
+  /** A rectangle in the texture of a component. @param {string} component */
+  const piece = (component) => drawn("rect", { fill: `url(#p-${component})`, y: 0, height: "100%", x: 0, width: 0 });
+
+  /** The square that stands before a component's name. @param {string} component */
+  function swatch(component) {
+    const made = drawn("svg", { class: "swatch", "aria-hidden": "true", focusable: "false" });
+    const inside = piece(component);
+    inside.setAttribute("width", "100%");
+    made.append(inside);
+    return made;
+  }
+
+  /** Write a text only where it changed: an unchanged one costs nothing and is not announced again. */
+  function write(node, text) {
+    if (node.textContent !== text) node.textContent = text;
+  }
+
+  /** What was last set on each element: asking the document costs more than remembering. @type {WeakMap<Element, Record<string, string>>} */
+  const known = new WeakMap();
+
+  /** Set an attribute only where it changed. @param {Element} node @param {string} name @param {string} value */
+  function set(node, name, value) {
+    let attributes = known.get(node);
+    if (!attributes) known.set(node, (attributes = {}));
+    if (attributes[name] === value) return;
+    attributes[name] = value;
+    node.setAttribute(name, value);
+  }
+
+  /** A length across a drawing, to a tenth of a thousandth of it. @param {number} share */
+  const across = (share) => `${Math.round(1e4 * share) / 100}%`;
+
+  /** How to read a group of radio buttons: the collection of a form is slow to ask. @param {Iterable<HTMLInputElement>} group */
+  function chosenOf(group) {
+    const buttons = [...group];
+    return () => buttons.find((button) => button.checked)?.value ?? "";
+  }
+
+  /** Place rectangles side by side. @param {SVGRectElement[]} pieces @param {number[]} sizes @param {number} whole */
+  function stack(pieces, sizes, whole) {
+    let left = 0;
+    pieces.forEach((rectangle, index) => {
+      const width = sizes[index] / whole;
+      set(rectangle, "width", across(width));
+      if (width > 0) set(rectangle, "x", across(left));
+      left += width;
+    });
+  }
+
+  Object.assign(E, { element, drawn, piece, swatch, write, set, across, chosenOf, stack });
+})();
