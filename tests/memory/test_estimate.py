@@ -47,7 +47,7 @@ def test_what_the_models_shape_tells_of_the_process_is_added() -> None:
 
 def test_the_default_allocator_has_its_interval_beside_the_fixed_one() -> None:
     peak_bytes = 10 * GB_BYTES + PAGES_BYTES
-    rows = [Ratios("here", Case(), (1.1, 1.3))]
+    rows = [Ratios("here", Case(), (1.1, 1.15)), Ratios("here", Case(batch_size=2), (1.3, 1.3))]
     found = estimated(bill(), Case(), replace(SETTING, rows=rows))
     assert found.allocators["fixed"] == (round(0.99 * peak_bytes), round(1.01 * peak_bytes))
     assert found.interval_bytes == found.allocators["default"]
