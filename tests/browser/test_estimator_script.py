@@ -47,6 +47,7 @@ def estimator(page: Page, watch: Any, server: str) -> Page:
     page.route("**/table-*", lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto(server + "estimateur/index.html")
     assert watch.messages == []
+    expect(page.locator("[data-part=script]")).not_to_be_empty()  # else the first script comes after ours was cleared
     return page
 
 
