@@ -95,9 +95,7 @@ def step_bills(table: Table, dimensions: Dimensions, case: Case) -> tuple[PhaseB
         case: says what follows what; its optimizer is one of `OPTIMIZERS`.
     """
     if case.mode != "training":
-        return tuple(
-            _bill(1, name, highest(table, name, _seen_by(name, dimensions, case)), {}) for name in table.phases
-        )
+        return tuple(_running_bill(table, name, dimensions, case) for name in table.phases)
     totals = _totals(table, dimensions)
     bills: dict[tuple[int, str], PhaseBill] = {}
     for run in runs(case.zero_grad, case.gradient_accumulation > 1):
@@ -153,11 +151,16 @@ def _training_bill(
     return _bill(run.step, run.name, {"weights": components["weights"]}, own)
 
 
-def _seen_by(phase: str, dimensions: Dimensions, case: Case) -> Dimensions:
-    """The dimensions of a phase: a table decodes one token after the prompt, and each further one finds one more."""
-    if phase != "decode":
-        return dimensions
-    return {**dimensions, "s": dimensions["s"] + case.new_tokens - 2}
+def _running_bill(table: Table, name: str, dimensions: Dimensions, case: Case) -> PhaseBill:
+    """A phase of an inference or of a generation.
+
+    A table decodes one token after the prompt. Each further one finds one more key and value; the prompt's ids, which
+    stay, are no more than they were.
+    """
+    further = case.new_tokens - 2 if name == "decode" else 0
+    seen = {**dimensions, "s": dimensions["s"] + further}
+    ids = value(BATCH, dimensions) - value(BATCH, seen)
+    return _bill(1, name, highest(table, name, seen), {"temporaries": ids})
 
 
 def _bill(step: int, name: str, components: Mapping[str, int], added: Mapping[str, int]) -> PhaseBill:

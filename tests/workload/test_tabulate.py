@@ -111,7 +111,7 @@ def test_what_is_composed_is_traced_alike(name: str, key: TableKey) -> None:
 
 
 def test_a_generation_of_any_length_follows_from_that_of_two_tokens() -> None:
-    key = TableKey(family="llama", variant="untied-gqa", mode="generation")
+    key = TableKey(family="llama", variant="untied-gqa", mode="generation", dtype="bfloat16")
     example = random_example(key, 4, 5)
     case = replace(example.case, new_tokens=9)
     bills = step_bills(_tables("llama")[key], example.dimensions, case)

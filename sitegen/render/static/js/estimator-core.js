@@ -151,13 +151,18 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     });
   }
 
+  const idsAt = (at) => Object.entries(data().composition.batch).reduce((sum, [text, factor]) => sum + factor * monomial(text, at), 0);
+
   /** @returns {Array} each phase of each step at its peak, the highest of its micro-batches */
   function phases(file, table, at, options) {
     const value = evaluated(file, at);
     if (options.mode !== "training") {
-      return table.phases.map(({ name }) => bill(1, name, highest(table, name, name === "decode" ? evaluated(file, { ...at, s: at.s + options.new_tokens - 2 }) : value), {}));
+      return table.phases.map(({ name }) => {
+        const seen = { ...at, s: at.s + (name === "decode" ? options.new_tokens - 2 : 0) };
+        return bill(1, name, highest(table, name, evaluated(file, seen)), { temporaries: idsAt(at) - idsAt(seen) });
+      });
     }
-    const batch = Object.entries(data().composition.batch).reduce((sum, [text, factor]) => sum + factor * monomial(text, at), 0);
+    const batch = idsAt(at);
     const totals = { gradients: value(table.gradients), table: value(table.optimizer_state), batch, none: 0 };
     const found = new Map();
     for (const run of data().composition.runs[`${options.zero_grad}-${options.gradient_accumulation > 1 ? "many" : "one"}`]) {
