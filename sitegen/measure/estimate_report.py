@@ -87,7 +87,8 @@ def _foot(estimate: Estimate) -> Iterable[str]:
     """Where the figures come from."""
     versions = ", ".join(f"{name} {version}" for name, version in estimate.stack.items())
     depth = ", ".join(str(count) for count in estimate.traced_layers)
-    yield f"Source: {estimate.source} with {versions} (layers traced: {depth or 'none'})."
+    traced = f" (layers traced: {depth})" if depth else ""
+    yield f"Source: {estimate.source} with {versions}{traced}."
     yield from estimate.notes
 
 
