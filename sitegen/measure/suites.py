@@ -101,6 +101,8 @@ RUNTIME: Final = _under(
             "synthetic-probe",
             _INFERENCE_2,
             replace(_INFERENCE_2, dtype="bfloat16"),
+            replace(_INFERENCE_2, logits="last"),
+            replace(_INFERENCE_2, dtype="bfloat16", logits="last"),
             Case(mode="generation", batch_size=2),
             Case(mode="generation", batch_size=2, dtype="bfloat16"),
             _FULL_2,

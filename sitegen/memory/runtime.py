@@ -250,4 +250,9 @@ def _rest(row: Probe, known: RuntimePages) -> dict[str, int]:
 def _options(case: Case) -> tuple[str, ...]:
     """The options that bring code, and pages, of their own."""
     optimizer = () if case.optimizer == Case().optimizer else (case.optimizer,)
-    return (*optimizer, *(("gradient_checkpointing",) if case.gradient_checkpointing else ()))
+    last = case.mode == "inference" and case.logits == "last"
+    return (
+        *optimizer,
+        *(("gradient_checkpointing",) if case.gradient_checkpointing else ()),
+        *(("last_logits",) if last else ()),
+    )

@@ -241,7 +241,7 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     if (!known) return 0;
     const arithmetic = options.mode === "training" && options.mixed_precision === "bf16" ? "mixed" : options.dtype;
     const way = known.ways[`${options.mode}-${options.method}-${arithmetic}`] ?? known.ways[`${options.mode}-full-${arithmetic}`] ?? {};
-    const extras = [options.mode === "training" && options.optimizer !== "adamw" ? options.optimizer : "", options.mode === "training" && options.gradient_checkpointing ? "gradient_checkpointing" : ""];
+    const extras = [options.mode === "training" && options.optimizer !== "adamw" ? options.optimizer : "", options.mode === "training" && options.gradient_checkpointing ? "gradient_checkpointing" : "", options.mode === "inference" && options.logits === "last" ? "last_logits" : ""];
     const added = extras.reduce((sum, name) => sum + (known.options[name] ?? 0), 0);
     const layers = known.layers[`${options.mode}-${options.method}`] ?? Math.max(0, ...Object.entries(known.layers).filter(([kind]) => kind.startsWith(options.mode)).map(([, size]) => size));
     return (way[phase] ?? Math.max(0, ...Object.values(way))) + added + layers * model.dimensions.L + packedBytes(options, model.dimensions) - untouchedBytes(options, model);
