@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sitegen.render.build import RenderReport
 
 _INTERRUPTED = 130  # 128 + SIGINT, as a shell says it
-_SUITES = ("reference", "quick", "extended")
+_SUITES = ("reference", "quick", "extended", "runtime", "validation", "heap")
 
 suite_option = click.option("--suite", type=click.Choice(_SUITES), default="reference", show_default=True)
 force_option = click.option("--force", is_flag=True, help="Measure again even what is up to date.")

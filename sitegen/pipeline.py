@@ -13,7 +13,7 @@ from sitegen.measure.suites import SUITES
 from sitegen.measure.timing import Clock, known_durations
 from sitegen.measure.weights import ModelSource, source_of
 from sitegen.project import Project
-from sitegen.records.case import DEFAULT_MODEL, Case
+from sitegen.records.case import Case
 from sitegen.records.model import Record
 from sitegen.records.store import load_all
 from sitegen.tabulating import trace_cases
@@ -43,9 +43,10 @@ def _say(line: str) -> None:
 
 def suite_campaign(project: Project, suite: str, repeat: int = 1, force: bool = False) -> Campaign:
     """The campaign of a suite, kept in the project's records."""
+    cases = SUITES[suite]
     return Campaign(
-        cases=SUITES[suite],
-        source=source_of(DEFAULT_MODEL, None, None),
+        cases=cases,
+        sources={model: source_of(model) for model in sorted({case.model for case in cases})},
         records=project.measurements,
         lock=project.lock,
         repeat=repeat,
@@ -61,7 +62,7 @@ def case_campaign(
     if records is None:
         raise TypeError("a case outside a project needs an output folder")
     lock = project.lock if project is not None else records / ".lock"
-    return Campaign(cases=(case,), source=source, records=records, lock=lock, repeat=repeat, force=force)
+    return Campaign(cases=(case,), sources={case.model: source}, records=records, lock=lock, repeat=repeat, force=force)
 
 
 def run(campaign: Campaign) -> list[Record]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ from sitegen.measure.plan import Task, plan
 from sitegen.measure.runner import run_sample, skipped_sample
 from sitegen.measure.weights import ModelSource, Prepared, lookup, prepare
 from sitegen.records.case import Case
-from sitegen.records.model import PROTOCOL, SCHEMA_VERSION, Record, Sample
+from sitegen.records.model import PROTOCOL, SCHEMA_VERSION, ModelIdentity, Record, Sample
 from sitegen.records.observation import Progress
 from sitegen.records.store import save, seal
 from sitegen.records.summary import status_of, summarise
@@ -43,10 +43,10 @@ class Display(Protocol):
 
 
 class Campaign(msgspec.Struct, frozen=True, kw_only=True):
-    """What to measure and where to keep it."""
+    """What to measure and where to keep it; `sources` are the models by the name that the cases give them."""
 
     cases: tuple[Case, ...]
-    source: ModelSource
+    sources: Mapping[str, ModelSource]
     records: Path
     lock: Path
     repeat: int = 1
@@ -65,15 +65,20 @@ def measure(campaign: Campaign, display: Display) -> list[Record]:
     with _exclusive(campaign.lock):
         tasks = tasks_of(campaign)
         display.planned(tasks)
-        weights = _Weights(campaign.source, display.preparing)
+        weights = _Weights(campaign.sources, display.preparing)
         return [_done(task) or _measured(task, campaign, weights, display) for task in tasks]
 
 
 def tasks_of(campaign: Campaign) -> list[Task]:
     """The state of each of the campaign's cases."""
-    dtype = campaign.cases[0].dtype if campaign.cases else "float32"
-    known = lookup(campaign.source, dtype)
-    return plan(campaign.cases, campaign.records, known.identity if known else None, campaign.repeat, campaign.force)
+    identities = {case: _identity(campaign.sources[case.model], case) for case in campaign.cases}
+    return plan(identities, campaign.records, campaign.repeat, campaign.force)
+
+
+def _identity(source: ModelSource, case: Case) -> ModelIdentity | None:
+    """What the case's weights are, when they are already prepared."""
+    prepared = lookup(source, case.dtype)
+    return prepared.identity if prepared else None
 
 
 def require_all_ok(records: Sequence[Record]) -> None:
@@ -88,19 +93,20 @@ def require_all_ok(records: Sequence[Record]) -> None:
 
 
 class _Weights:
-    """The prepared weights, one folder a dtype, prepared when first needed."""
+    """The prepared weights, one folder a model and dtype, prepared when first needed."""
 
-    def __init__(self, source: ModelSource, say: Callable[[str], None]) -> None:
-        self._source, self._say = source, say
-        self._known: dict[str, Prepared] = {}
+    def __init__(self, sources: Mapping[str, ModelSource], say: Callable[[str], None]) -> None:
+        self._sources, self._say = sources, say
+        self._known: dict[tuple[str, str], Prepared] = {}
 
     def of(self, case: Case) -> Prepared | None:
         """The weights that the case loads; none for a baseline."""
         if case.mode == "baseline":
             return None
-        if case.dtype not in self._known:
-            self._known[case.dtype] = lookup(self._source, case.dtype) or prepare(self._source, case.dtype, self._say)
-        return self._known[case.dtype]
+        key, source = (case.model, case.dtype), self._sources[case.model]
+        if key not in self._known:
+            self._known[key] = lookup(source, case.dtype) or prepare(source, case.dtype, self._say)
+        return self._known[key]
 
 
 @contextmanager

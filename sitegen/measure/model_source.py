@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+from importlib import resources
 from pathlib import Path
 from typing import Final, Literal
 
@@ -16,7 +17,10 @@ from sitegen.errors import ConfigurationError, ModelError, UsageError, from_os_e
 from sitegen.measure.cache import remembered_sha256
 from sitegen.records.case import DEFAULT_MODEL
 
-BUILTIN_NAMES: Final = (DEFAULT_MODEL,)
+_CONFIGURATIONS: Final = Path(str(resources.files("sitegen"))) / "workload" / "configurations"
+
+BUILTIN_NAMES: Final = tuple(sorted(path.stem for path in _CONFIGURATIONS.glob("*.json")))
+"""Models whose configuration comes with the program: the default one, and small ones of other architectures."""
 
 _HUB_ID: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _HASH_DIGITS: Final = 12
@@ -67,8 +71,10 @@ def _from_config(model: str, path: Path) -> ModelSource:
 
 def _from_name(model: str, revision: str | None) -> ModelSource:
     """A built-in, an existing folder or a hub id, in this order."""
-    if model in BUILTIN_NAMES:
+    if model == DEFAULT_MODEL:
         return ModelSource(kind="builtin", case_name=model)
+    if model in BUILTIN_NAMES:
+        return ModelSource(kind="config", case_name=model, path=shipped(model))
     path = Path(model).expanduser()
     if path.is_dir():
         return _from_folder(path.resolve())
@@ -81,6 +87,11 @@ def _from_name(model: str, revision: str | None) -> ModelSource:
     if os.sep in model or model.startswith("~"):
         raise ModelError(f"--model {model}: there is no such folder.", "Check the path.")
     raise _unknown(model)
+
+
+def shipped(model: str) -> Path:
+    """The configuration of a built-in model; the weights of all but the default are drawn at random."""
+    return _CONFIGURATIONS / f"{model}.json"
 
 
 def _from_folder(folder: Path) -> ModelSource:

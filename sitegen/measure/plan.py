@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
@@ -39,22 +39,19 @@ class Task(msgspec.Struct, frozen=True):
         return self.state != "done"
 
 
-def plan(
-    cases: Iterable[Case], root: Path, model: ModelIdentity | None, repeat: int = 1, force: bool = False
-) -> list[Task]:
+def plan(cases: Mapping[Case, ModelIdentity | None], root: Path, repeat: int = 1, force: bool = False) -> list[Task]:
     """The state of each case on this machine, in this environment.
 
     Args:
-        cases: what should have a record.
+        cases: what should have a record, each with its prepared weights, when they are already known.
         root: the folder of the records.
-        model: the prepared weights, when they are already known.
         repeat: how many samples each record should hold.
         force: measure even what is done.
 
     Raises:
         RecordError: a record that would be reused cannot be trusted.
     """
-    return [_task(case, root, model, repeat, force) for case in cases]
+    return [_task(case, root, model, repeat, force) for case, model in cases.items()]
 
 
 def record_path(case: Case, root: Path) -> Path:

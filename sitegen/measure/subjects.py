@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +11,7 @@ from huggingface_hub import try_to_load_from_cache
 from safetensors import SafetensorError, safe_open
 
 from sitegen.errors import ConfigurationError, ModelError, UsageError, WeightsError, from_os_error
-from sitegen.measure.model_source import BUILTIN_NAMES
+from sitegen.measure.model_source import BUILTIN_NAMES, shipped
 from sitegen.memory import catalogue
 from sitegen.memory.configuration import LARGEST_BYTES, judged, parsed
 from sitegen.records.case import DEFAULT_MODEL
@@ -47,15 +46,10 @@ def subject_of(model: str, revision: str | None = None, config: Path | None = No
     if config is not None:
         return _from_file(config, f"--config {config}")
     if model in BUILTIN_NAMES:
-        return _from_file(_shipped(model), _CONFIG)._replace(name=model)
+        return _from_file(shipped(model), _CONFIG)._replace(name=model)
     if Path(model).expanduser().is_dir():
         return _from_folder(Path(model).expanduser())
     return _from_name(model, revision)
-
-
-def _shipped(model: str) -> Path:
-    """The configuration of a built-in model, in this package."""
-    return Path(str(resources.files("sitegen"))) / "workload" / "configurations" / f"{model}.json"
 
 
 def _from_folder(folder: Path) -> Subject:

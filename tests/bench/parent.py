@@ -50,7 +50,7 @@ def main() -> None:
     usual = display_for(sys.stderr, Clock({}))
     campaign = Campaign(
         cases=msgspec.json.decode(sys.argv[1], type=tuple[Case, ...]),
-        source=source_of(DEFAULT_MODEL),
+        sources={DEFAULT_MODEL: source_of(DEFAULT_MODEL)},
         records=records,
         lock=records / ".lock",
         force=True,

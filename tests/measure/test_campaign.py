@@ -62,7 +62,8 @@ def tiny_campaign(config: Path, folder: Path, *cases: Case, **options: int) -> C
     source = source_of("smollm2-135m-instruct", None, config)
     chosen = cases or tuple(replace(SMALL, batch_size=size) for size in (1, 2, 3, 4))
     named = tuple(replace(case, model=source.case_name) for case in chosen)
-    return Campaign(cases=named, source=source, records=folder, lock=folder / ".lock", **options)  # type: ignore[arg-type]
+    sources = {source.case_name: source}
+    return Campaign(cases=named, sources=sources, records=folder, lock=folder / ".lock", **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture
