@@ -22,7 +22,7 @@ from sitegen.memory.estimate import UNKNOWN_SHAPE, Device, Setting, TypicalPages
 from sitegen.memory.intervals import rows_of
 from sitegen.memory.measured import measured_pages
 from sitegen.memory.runtime import RuntimePages, Shape, shape_of
-from sitegen.memory.tabled import Tables, bill_of
+from sitegen.memory.tabled import Tables, bill_of, has_small_tensors
 from sitegen.project import Project
 from sitegen.records import tables as stored
 from sitegen.records.bill import Bill, BillRequest
@@ -114,7 +114,8 @@ def as_text(asked: Question, say: Callable[[str], None]) -> str:
 
 def _bills(asked: Question, cases: Sequence[Case], say: Callable[[str], None]) -> list[Bill | SitegenError]:
     """The bill of each case: from a table where one is exact, else traced."""
-    known = {case: bill_of(case, asked.subject.config, asked.tables) for case in cases}
+    config = asked.subject.config
+    known = {case: None if has_small_tensors(case, config) else bill_of(case, config, asked.tables) for case in cases}
     rest = [case for case, bill in known.items() if bill is None]
     traced = dict(zip(rest, bills([_request(asked, case) for case in rest], say), strict=True)) if rest else {}
     return [known[case] or traced[case] for case in cases]
@@ -130,7 +131,7 @@ def _setting(asked: Question, case: Case, bill: Bill) -> Setting:
 def _shape(config: dict[str, Any], bill: Bill) -> Shape:
     """The shape of a model whose configuration has the usual names."""
     try:
-        return shape_of(config, bill.quantised_parameters)
+        return shape_of(config, bill.quantised_parameters, bill.passing_heap_bytes)
     except KeyError:
         return UNKNOWN_SHAPE
 

@@ -184,27 +184,16 @@ VALIDATION: Final = _under(
         *_on("synthetic-mixtral", Case(batch_size=2)),
         *_on("synthetic-qwen3-moe", Case(method="lora", batch_size=2, sequence_length=192)),
         *_on("synthetic-granite", Case(batch_size=2, mixed_precision="bf16")),
+        *_on("synthetic-qwen2", Case(sequence_length=96, gradient_accumulation=4)),
+        *_on("synthetic-mistral", Case(sequence_length=48, gradient_accumulation=3, zero_grad="free")),
+        *_on("synthetic-llama", replace(_LORA_16, batch_size=1, sequence_length=64, gradient_accumulation=8)),
     ),
     ("fixed",),
 )
 """What the estimates are held to, beside the reference suite: no figure of an estimate comes from these rows."""
 
-HEAP: Final = _under(
-    (
-        Case(batch_size=3, sequence_length=128),
-        _LORA_16,
-        _CHECKPOINTED,
-        _LONG_INFERENCE,
-        *_on("synthetic-qwen2", Case(batch_size=3, sequence_length=128)),
-        *_on("synthetic-gpt2", Case(batch_size=2)),
-        *_on("synthetic-phi3", _FUSED_LORA),
-        *_on("synthetic-qwen3", _CHECKPOINTED_2),
-        *_on("synthetic-gemma3", _HALF),
-        *_on("synthetic-mistral", _EAGER_SGD),
-    ),
-    ("default",),
-)
-"""Rows of the validation suite under glibc's own heap: measured with at least three repeats, they say what it adds."""
+HEAP: Final = tuple(replace(case, allocator="default") for case in VALIDATION)
+"""The same rows under glibc's own heap: measured with at least three repeats, they say what it adds."""
 
 SUITES: Final[dict[str, tuple[Case, ...]]] = {
     "reference": REFERENCE,

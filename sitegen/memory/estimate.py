@@ -11,7 +11,7 @@ from sitegen.memory import intervals
 from sitegen.memory.catalogue import Card
 from sitegen.memory.cuda import DEVICE_RATIOS, CudaLines, cuda_lines
 from sitegen.memory.intervals import Interval, Ratios
-from sitegen.memory.runtime import Shape, computed_bytes
+from sitegen.memory.runtime import Shape, computed_bytes, heap_margin_bytes
 from sitegen.memory.verdicts import Verdict, verdicts
 from sitegen.records.bill import Bill, PhaseBill, Source
 from sitegen.records.case import Case
@@ -118,7 +118,7 @@ def estimated(bill: Bill, case: Case, setting: Setting) -> Estimate:
     }
     phases = tuple(_with_runtime(phase, beside[phase.name]) for phase in bill.phases)
     peak = max(phases, key=lambda phase: phase.peak_bytes)
-    allocators = {} if cuda else _allocators(peak.peak_bytes, case, setting.rows)
+    allocators = {} if cuda else _allocators(peak.peak_bytes, case, setting)
     own = cuda.allocated_interval_bytes if cuda else allocators[case.allocator]
     load_peak_bytes = _load_peak(bill, case)
     process = own[0] + setting.baseline_bytes, max(own[1], load_peak_bytes) + setting.baseline_bytes
@@ -151,11 +151,13 @@ def _with_runtime(phase: PhaseBill, runtime_bytes: int) -> PhaseBill:
     return msgspec.structs.replace(phase, peak_bytes=phase.peak_bytes + runtime_bytes, components=components)
 
 
-def _allocators(peak_bytes: int, case: Case, rows: Sequence[Ratios]) -> dict[str, Interval]:
+def _allocators(peak_bytes: int, case: Case, setting: Setting) -> dict[str, Interval]:
     """The interval under the fixed allocator and, when it is another, under the case's own."""
-    known = {"fixed": intervals.of_fixed(peak_bytes)}
+    margin_bytes = heap_margin_bytes(case, setting.shape)
+    known = {"fixed": intervals.of_fixed(peak_bytes, margin_bytes)}
     if case.allocator != "fixed":
-        known[case.allocator] = intervals.under(peak_bytes, intervals.ratios_for(case, rows))
+        ratios = intervals.ratios_for(case, setting.rows)
+        known[case.allocator] = intervals.under(peak_bytes, ratios, margin_bytes)
     return known
 
 

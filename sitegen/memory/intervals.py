@@ -41,15 +41,15 @@ class Ratios(NamedTuple):
     ratios: tuple[float, ...]
 
 
-def of_fixed(peak_bytes: int) -> Interval:
-    """The interval of a peak under the fixed allocator."""
-    error = max(round(ERROR_SHARE * peak_bytes), ERROR_FLOOR_BYTES)
+def of_fixed(peak_bytes: int, heap_margin_bytes: int = 0) -> Interval:
+    """The interval of a peak under the fixed allocator; `heap_margin_bytes` is that of small tensors, either way."""
+    error = max(round(ERROR_SHARE * peak_bytes), ERROR_FLOOR_BYTES) + heap_margin_bytes
     return max(0, peak_bytes - error), peak_bytes + error
 
 
-def under(peak_bytes: int, ratios: tuple[float, float]) -> Interval:
+def under(peak_bytes: int, ratios: tuple[float, float], heap_margin_bytes: int = 0) -> Interval:
     """The interval under an allocator whose peaks stand between two multiples of the fixed one's."""
-    low, high = of_fixed(peak_bytes)
+    low, high = of_fixed(peak_bytes, heap_margin_bytes)
     return round(low * ratios[0]), round(high * ratios[1])
 
 

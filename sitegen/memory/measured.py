@@ -46,5 +46,7 @@ def measured_pages(records: Iterable[Record], bills: Mapping[str, Bill]) -> Runt
         if is_probe(record) and record.status == "ok" and record.case.allocator == "fixed" and config and bill:
             last = max(phase.step for phase in bill.phases)
             traced = {phase.name: phase.peak_bytes for phase in bill.phases if phase.step == last}
-            probes.append(probe_of(record, shape_of(config, bill.quantised_parameters), traced))
+            probes.append(
+                probe_of(record, shape_of(config, bill.quantised_parameters, bill.passing_heap_bytes), traced)
+            )
     return runtime_pages(probes) if probes else None

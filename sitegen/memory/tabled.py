@@ -22,6 +22,9 @@ _ITEM_BYTES: Final = {"float32": 4, "bfloat16": 2}
 _ADAPTER_ITEM_BYTES: Final = 4  # peft keeps its own weights in float32
 _PACKED: Final = "/2}"
 
+MMAP_THRESHOLD_BYTES: Final = 131_072
+"""glibc's initial threshold (mallopt(3), M_MMAP_THRESHOLD): smaller blocks come from its heap."""
+
 
 def key_of(case: Case, family: Family, variant: str, window: int) -> TableKey | None:
     """The table that describes a case exactly; none when an option is beyond all tables.
@@ -92,6 +95,21 @@ def bill_of(case: Case, config: Mapping[str, Any], tables: Tables) -> Bill | Non
         phases=phases,
         source="polynomial",
     )
+
+
+def has_small_tensors(case: Case, config: Mapping[str, Any]) -> bool:
+    """Whether the keys of a training step are so small that glibc's heap holds them, which only a trace can count.
+
+    See `sitegen.memory.runtime.heap_margin_bytes`; a table knows the sum of the tensors, and none of them apart.
+    """
+    if case.mode != "training":
+        return False
+    try:
+        at = read(dict(config)).dimensions
+    except RefusedError:
+        return False
+    keys = case.batch_size * case.sequence_length * at.get("K", at["H"]) * at.get("d", at["h"] // at["H"])
+    return keys * _ITEM_BYTES.get(case.dtype, 4) < MMAP_THRESHOLD_BYTES
 
 
 def _plain(case: Case, family: Family) -> bool:

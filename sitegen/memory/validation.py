@@ -11,7 +11,7 @@ from sitegen.memory.intervals import Interval, Ratios
 from sitegen.memory.measured import configuration, is_probe, measured_pages
 from sitegen.memory.peers import PEERS, Setting
 from sitegen.memory.reading import read
-from sitegen.memory.runtime import RuntimePages, shape_of
+from sitegen.memory.runtime import RuntimePages, heap_margin_bytes, shape_of
 from sitegen.records.bill import Bill
 from sitegen.records.model import Record
 
@@ -85,14 +85,15 @@ def _is_comparable(record: Record) -> bool:
 def _row(record: Record, bill: Bill, pages: RuntimePages, rows: Iterable[Ratios]) -> Compared:
     """One record; the interval of a row under the default heap comes from the other rows alone."""
     config = configuration(record.case.model) or {}
-    shape = shape_of(config, bill.quantised_parameters)
+    shape = shape_of(config, bill.quantised_parameters, bill.passing_heap_bytes)
     peaks = (phase.peak_bytes + pages.bytes_for(record.case, shape, phase.name) for phase in bill.phases)
     estimated_bytes = max(peaks)
     others = [row for row in rows if row.case != record.case]
+    margin_bytes = heap_margin_bytes(record.case, shape)
     interval = (
-        intervals.of_fixed(estimated_bytes)
+        intervals.of_fixed(estimated_bytes, margin_bytes)
         if record.case.allocator == "fixed"
-        else intervals.under(estimated_bytes, intervals.ratios_for(record.case, others))
+        else intervals.under(estimated_bytes, intervals.ratios_for(record.case, others), margin_bytes)
     )
     return Compared(record, estimated_bytes, interval, _peers(record, bill, config))
 

@@ -31,8 +31,9 @@ class Bill(_Frozen, frozen=True):
     """The phases of a case, and what its model weighs.
 
     `parameters` are those before any adapter, `quantised_parameters` those of them that 4 bits stand for;
-    `weights_bytes` is what is there once loading has ended. `traced_layers` are the depths of the models that were
-    traced: the model's own, or three shallower ones that foretell it.
+    `weights_bytes` is what is there once loading has ended. `passing_heap_bytes` is what small tensors hold at once in
+    a training step, beyond those that stay; 0 where a table answers, for it knows no tensor apart. `traced_layers` are
+    the depths of the models that were traced: the model's own, or three shallower ones that foretell it.
     """
 
     model_type: str
@@ -41,6 +42,7 @@ class Bill(_Frozen, frozen=True):
     quantised_parameters: int
     weights_bytes: int
     phases: tuple[PhaseBill, ...]
+    passing_heap_bytes: int = 0
     source: Source = "traced"
     traced_layers: tuple[int, ...] = ()
 

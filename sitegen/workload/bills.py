@@ -20,7 +20,7 @@ from sitegen.records.bill import Bill, BillReply, BillRequest, BillRequests, Pha
 from sitegen.records.case import Case
 from sitegen.workload.guard import die_with_parent
 from sitegen.workload.layers import Layers, matrices
-from sitegen.workload.profiles import COMPONENTS, profiles
+from sitegen.workload.profiles import COMPONENTS, passing_heap_bytes, profiles
 from sitegen.workload.trace import Recording, private_stdout, recorded
 
 _TOKENS: Final = (3, 4, 5)
@@ -31,7 +31,7 @@ _WEIGHTS: Final = COMPONENTS.index("weights")
 
 
 class _Traced(NamedTuple):
-    """A whole model: its phases, and its numbers of parameters (all, trainable, quantised)."""
+    """A whole model: its phases, its numbers of parameters (all, trainable, quantised) and what passes in the heap."""
 
     phases: tuple[Profile, ...]
     counts: Row
@@ -105,7 +105,12 @@ class _Tracer:
         """The trace itself."""
         recording = recorded(case, self._layers.cut(count))
         phases = profiles(recording, self._granularity_bytes)
-        counts = (recording.parameters, recording.trainable_parameters, _quantised(recording))
+        counts = (
+            recording.parameters,
+            recording.trainable_parameters,
+            _quantised(recording),
+            passing_heap_bytes(recording) if case.mode == "training" else 0,
+        )
         return _Traced(phases, counts, (count,), recording.job.model.config.model_type)
 
 
@@ -124,12 +129,13 @@ def _bill(traced: _Traced, peaks: Sequence[tuple[Profile, Row]]) -> Bill:
     for phase, row in peaks:
         key = phase.step, phase.name
         highest[key] = max(highest.get(key, row), row, key=sum)
-    parameters, trainable, quantised = traced.counts
+    parameters, trainable, quantised, heap_bytes = traced.counts
     return Bill(
         model_type=traced.model_type,
         parameters=parameters,
         trainable_parameters=trainable,
         quantised_parameters=quantised,
+        passing_heap_bytes=heap_bytes,
         weights_bytes=traced.phases[0].rows[0][_WEIGHTS],
         phases=tuple(
             PhaseBill(step=step, name=name, peak_bytes=sum(row), components=dict(zip(COMPONENTS, row, strict=True)))

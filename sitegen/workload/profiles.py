@@ -15,6 +15,15 @@ from sitegen.workload.trace import Recording
 COMPONENTS: Final = LiveComponents.__struct_fields__
 """The order of a row."""
 
+HEAP_BELOW_BYTES: Final = 131_072 - 104
+"""Tensors that glibc serves from its heap although its mmap threshold is fixed at 128 KiB.
+
+PyTorch asks for blocks aligned to 64 bytes; for these, glibc asks itself for the alignment, a smallest chunk (32 bytes)
+and a header (8) more.
+"""
+
+_PASSES: Final = ("forward", "backward")
+
 
 def profiles(recording: Recording, granularity_bytes: int = 1) -> tuple[Profile, ...]:
     """Each phase, in the order in which they ran.
@@ -29,6 +38,21 @@ def profiles(recording: Recording, granularity_bytes: int = 1) -> tuple[Profile,
         Profile(span.step, span.name, tuple(operations[span.start : span.end]), tuple(rows[span.start : span.end]))
         for span in recording.spans
     )
+
+
+def passing_heap_bytes(recording: Recording) -> int:
+    """The most that small tensors of the last step's forward and backward hold at once, beyond what was there before.
+
+    They lie in glibc's heap, which before glibc 2.38 does not use an aligned block that was freed for the next one of
+    its size (bug 14581 of glibc): what a pass has freed may still be resident in the following ones.
+    """
+    last = [span for span in recording.spans if span.step == recording.spans[-1].step]
+    passes = [span for span in last if span.name in _PASSES]
+    if not passes:
+        return 0
+    small = [storage for storage in recording.live.storages if storage.size_bytes < HEAP_BELOW_BYTES]
+    live = _live(small, len(recording.live.operations), 1)[passes[0].start : passes[-1].end]
+    return max(live) - live[0]
 
 
 def _rows(recording: Recording, granularity_bytes: int) -> list[Row]:

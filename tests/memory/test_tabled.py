@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sitegen.memory.catalogue import model
 from sitegen.memory.families import FAMILIES
-from sitegen.memory.tabled import bill_of
+from sitegen.memory.tabled import bill_of, has_small_tensors
 from sitegen.records import tables
 from sitegen.records.case import Case
 from sitegen.records.table import Table, TableKey
@@ -72,3 +72,15 @@ def test_a_configuration_that_no_table_knows_is_left_to_a_trace() -> None:
     assert bill_of(CASE, config | {"attention_bias": True}, _tables()) is None
     assert bill_of(CASE, config | {"model_type": "bert"}, _tables()) is None
     assert bill_of(CASE, config | {"num_hidden_layers": 1}, _tables()) is None
+
+
+@pytest.mark.parametrize(("length", "small"), [(63, True), (64, False)])
+def test_keys_below_128_kib_are_small(length: int, small: bool) -> None:
+    # Llama 3.1 8B: 8 key heads of 128, 2 bytes: 2048 bytes a token, 64 of which are 131 072.
+    case = Case(dtype="bfloat16", sequence_length=length)
+    assert has_small_tensors(case, model("llama-3.1-8b").config) is small
+
+
+def test_nothing_is_small_outside_training_nor_known_of_a_refused_configuration() -> None:
+    assert not has_small_tensors(Case(mode="inference", sequence_length=1), model("llama-3.1-8b").config)
+    assert not has_small_tensors(Case(sequence_length=1), {"model_type": "bert"})
