@@ -51,9 +51,10 @@ def _fr() -> Locale:
 
 
 def number(value: float, decimals: int = 0) -> str:
-    """A number with exactly `decimals` decimals: ``1 234,50``; a true minus sign."""
+    """A number with exactly `decimals` decimals: ``1 234,50``; a true minus sign, and none before a zero."""
     pattern = "#,##0" + ("." + "0" * decimals if decimals else "")
-    return str(format_decimal(value, format=pattern, locale=_fr())).replace("-", MINUS)
+    text = str(format_decimal(value, format=pattern, locale=_fr())).replace("-", MINUS)
+    return text if any(digit in text for digit in "123456789") else text.removeprefix(MINUS)
 
 
 def size(size_bytes: int | None) -> str:
@@ -86,10 +87,22 @@ def percent(ratio_value: float, decimals: int = 0) -> str:
     return _with_unit(number(100 * ratio_value, decimals), "%")
 
 
+def small_percent(ratio_value: float, decimals: int = 2) -> str:
+    """A share that may be tiny, without its sign: ``0,14 %``, and ``moins de 0,01 %`` rather than a false zero."""
+    least = 10.0 ** -(decimals + 2)
+    size_ = abs(ratio_value)
+    return f"moins de {percent(least, decimals)}" if 0 < size_ < least / 2 else percent(size_, decimals)
+
+
 def change(ratio_value: float, decimals: int = 0) -> str:
     """A relative change with its sign: −0.37 → ``−37 %``, 0.08 → ``+8 %``."""
-    text = percent(ratio_value, decimals)
-    return text if text.startswith(MINUS) or round(100 * ratio_value, decimals) == 0 else f"+{text}"
+    return _with_unit(signed(100 * ratio_value, decimals), "%")
+
+
+def signed(value: float, decimals: int = 0) -> str:
+    """A difference with its sign, for columns: ``+12,0``, ``−3,4``; a zero has none."""
+    text = number(value, decimals)
+    return f"+{text}" if value > 0 and any(digit in text for digit in "123456789") else text
 
 
 def ratio(value: float, decimals: int = 1) -> str:

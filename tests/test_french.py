@@ -58,6 +58,22 @@ def test_ratios_and_changes() -> None:
     assert french.change(-0.37) == "\u221237\u00a0%"
     assert french.change(0.08) == "+8\u00a0%"
     assert french.change(0.001) == "0\u00a0%"
+    assert french.change(-0.001) == "0\u00a0%"
+
+
+def test_a_tiny_share_does_not_pass_for_nothing() -> None:
+    assert french.small_percent(0.0014) == "0,14\u00a0%"
+    assert french.small_percent(-0.0163) == "1,63\u00a0%"
+    assert french.small_percent(0.000004) == "moins de 0,01\u00a0%"
+    assert french.small_percent(0.0) == "0,00\u00a0%"
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "expected"),
+    [(12, 1, "+12,0"), (-3.44, 1, "\u22123,4"), (0.04, 1, "0,0"), (-0.04, 1, "0,0"), (-1234.5, 0, "\u22121\u202f234")],
+)
+def test_a_difference_has_a_sign_and_a_zero_has_none(value: float, decimals: int, expected: str) -> None:
+    assert french.signed(value, decimals) == expected
     assert french.ratio(5.11) == "5,1\u00a0×"
     assert french.times(12.6) == "12,6\u00a0fois"
 

@@ -1,7 +1,7 @@
 """What the usual rules and other calculators say of a training run: their published formulas, one function each.
 
-Every function takes a `Setting` and gives bytes, or ``None`` where its source does not cover the method. Gradient
-checkpointing and Adam are assumed, as in the runs that they are compared on. None of this is our estimate.
+Every function takes a `Setting` and gives bytes, or ``None`` where its source does not cover the method. All of them
+assume Adam. None of this is our estimate.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from sitegen.units import GB_BYTES, MIB_BYTES
 
 
 class Setting(NamedTuple):
-    """A run in the terms of the rules: `weight_bytes` a parameter as loaded (0.5 for 4 bits), one GPU."""
+    """A run in the terms of the rules: `weight_bytes` a parameter as loaded (0.5 for 4 bits), one GPU.
+
+    `checkpointing` says that layers are recomputed in the backward.
+    """
 
     method: str
     parameters: int
     adapter_parameters: int
     weight_bytes: float
+    checkpointing: bool
     batch_size: int
     sequence_length: int
     hidden: int
@@ -34,6 +38,11 @@ class Setting(NamedTuple):
         return self.sequence_length * self.batch_size * self.hidden * self.layers
 
     @property
+    def scores(self) -> float:
+        """Positions times heads over hidden size, ``a·s/h``: what attention scores weigh beside a token's vector."""
+        return self.heads * self.sequence_length / self.hidden
+
+    @property
     def trains_all(self) -> bool:
         """Whether every parameter trains."""
         return self.method == "full"
@@ -41,28 +50,32 @@ class Setting(NamedTuple):
 
 def four_times_weights(setting: Setting) -> float | None:
     """Weights as loaded, four times: the column « Training using Adam » of ``accelerate estimate-memory``."""
-    return 4 * setting.weight_bytes * setting.parameters
+    return 4 * setting.weight_bytes * setting.parameters if setting.trains_all else None
 
 
-def sixteen_bytes(setting: Setting) -> float | None:
+def sixteen_bytes(setting: Setting) -> float:
     """16 bytes a parameter that trains (Rajbhandari et al., ZeRO, 2020, section 3.1), frozen weights as loaded."""
     if setting.trains_all:
         return 16 * setting.parameters
     return setting.weight_bytes * setting.parameters + 16 * setting.adapter_parameters
 
 
-def korthikanti(setting: Setting) -> float | None:
-    """The rule of 16 bytes, and activations under full recomputation: ``2·s·b·h·L`` (Korthikanti et al., table 2)."""
-    fixed = sixteen_bytes(setting)
-    return None if fixed is None else fixed + 2 * setting.token_layers
+def korthikanti(setting: Setting) -> float:
+    """The rule of 16 bytes, and activations: ``s·b·h·L·(34 + 5·a·s/h)``, ``2·s·b·h·L`` when layers are recomputed.
+
+    Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2022, table 2.
+    """
+    each = 2 if setting.checkpointing else 34 + 5 * setting.scores
+    return sixteen_bytes(setting) + each * setting.token_layers
 
 
 def eleuther(setting: Setting) -> float | None:
-    """2 + 4 + 12 bytes a parameter, ``34·s·b·h·L``: its defaults with checkpointing, the true count of parameters."""
-    return 18 * setting.parameters + 34 * setting.token_layers if setting.trains_all else None
+    """2 + 4 + 12 bytes a parameter, ``34·s·b·h·L`` and without checkpointing the scores; the true parameter count."""
+    each = 34 if setting.checkpointing else 34 + 5 * setting.scores
+    return 18 * setting.parameters + each * setting.token_layers if setting.trains_all else None
 
 
-def llama_factory(setting: Setting) -> float | None:
+def llama_factory(setting: Setting) -> float:
     """The column for `x` billion parameters: 8x GB in pure bf16, 2x for LoRA, x/2 for QLoRA in 4 bits."""
     billions = setting.parameters / 1e9
     return {"full": 8.0, "lora": 2.0, "qlora": 0.5}[setting.method] * billions * GB_BYTES
@@ -73,17 +86,22 @@ def deepspeed(setting: Setting) -> float | None:
     return 20 * setting.parameters if setting.trains_all else None
 
 
-def gpu_poor(setting: Setting) -> float | None:
-    """Its own parameter count, gradients and Adam, 15 % of its activations when checkpointing, 650 MiB beside."""
+_GPU_POOR_4_BITS: Final = 2 * (1 / 4 - 1 / 64 + 0.06)
+"""Bytes a parameter of QLoRA's weights: a quarter of 16 bits, less a 64th, and 6 % beside."""
+
+
+def gpu_poor(setting: Setting) -> float:
+    """Its own parameter count at 16 bits, gradients and Adam, its activations (15 % if recomputed), 650 MiB beside."""
     h, i, layers = setting.hidden, setting.intermediate, setting.layers
     parameters = 2 * setting.vocabulary * h + layers * (4 * h * h + 3 * i * h)
+    weights = _GPU_POOR_4_BITS if setting.method == "qlora" else 2.0
     state = {
         "full": 3 * 2.0 * parameters,
         "lora": layers * 8 * h * 2 * 4 * 3 * 2.0,
         "qlora": layers * 8 * h * 0.5 * 4 * 3 + _gpu_poor_quantisation(setting),
     }[setting.method]
-    total = parameters * setting.weight_bytes + state + 0.15 * _gpu_poor_activations(setting)
-    return total + 650 * MIB_BYTES
+    kept = 0.15 if setting.checkpointing else 1.0
+    return parameters * weights + state + kept * _gpu_poor_activations(setting) + 650 * MIB_BYTES
 
 
 def _gpu_poor_activations(setting: Setting) -> float:

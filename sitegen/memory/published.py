@@ -6,8 +6,7 @@ added: the work space of cuBLAS, once for the thread of the forward and once for
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from sitegen.memory.cuda import CUBLAS_BYTES
@@ -18,7 +17,9 @@ CUBLAS_HANDLES: Final = 2
 """One for the thread of the forward, one for that of the backward."""
 
 Group = Literal["transformers", "liger", "unsloth", "untraced"]
-GPTQ_REASON: Final = "noyaux GPTQ en Triton : les poids et leurs produits n’existent que dans la mémoire du GPU"
+"""Whose loss ran (`Loss`), or that the run has no trace."""
+Reason = Literal["", "gptq_kernels", "not_traced_yet"]
+"""Why a run has no estimate: what GPTQ's Triton kernels allocate shows on a GPU only."""
 
 
 class Comparison(NamedTuple):
@@ -27,13 +28,18 @@ class Comparison(NamedTuple):
     run: PublishedRun
     group: Group
     estimated_bytes: int | None
-    reason: str
+    reason: Reason
     peers: dict[str, float | None]
 
     @property
     def error(self) -> float | None:
         """Our signed relative error: positive when the estimate is above the measure."""
         return None if self.estimated_bytes is None else self.estimated_bytes / self.run.measured_bytes - 1
+
+    def peer_error(self, name: str) -> float | None:
+        """The same of a rule or calculator; ``None`` where it says nothing of the run."""
+        said = self.peers.get(name)
+        return None if said is None else said / self.run.measured_bytes - 1
 
 
 def estimated_bytes(trace: PublishedTrace) -> int:
@@ -49,21 +55,9 @@ def compared(published: PublishedRuns, traces: Mapping[str, PublishedTrace]) -> 
 def _comparison(run: PublishedRun, model: PublishedModel, trace: PublishedTrace | None) -> Comparison:
     """One run."""
     if trace is None:
-        return Comparison(run, "untraced", None, GPTQ_REASON, {})
+        return Comparison(run, "untraced", None, "not_traced_yet" if run.traceable else "gptq_kernels", {})
     said = {peer.name: peer.bytes_of(setting_of(run, model)) for peer in PEERS}
     return Comparison(run, run.loss, estimated_bytes(trace), "", said)
-
-
-def median_error(errors: Iterable[float]) -> float | None:
-    """Median of the absolute relative errors; ``None`` without any."""
-    sizes = [abs(error) for error in errors]
-    return statistics.median(sizes) if sizes else None
-
-
-def peer_errors(comparisons: Iterable[Comparison], name: str) -> list[float]:
-    """A peer's signed relative errors on the runs that it covers."""
-    pairs = [(row.peers.get(name), row.run.measured_bytes) for row in comparisons]
-    return [said / measured - 1 for said, measured in pairs if said is not None]
 
 
 def setting_of(run: PublishedRun, model: PublishedModel) -> Setting:
@@ -75,6 +69,7 @@ def setting_of(run: PublishedRun, model: PublishedModel) -> Setting:
         parameters=model.parameters,
         adapter_parameters=layers * sum(run.lora_rank * sum(_widths(config, name)) for name in run.lora_targets),
         weight_bytes=0.5 if run.method == "qlora" else 2.0,
+        checkpointing=True,
         batch_size=run.batch_size,
         sequence_length=run.sequence_length,
         hidden=_dimension(config, "hidden_size", "n_embd"),

@@ -91,11 +91,11 @@ def _render_into(
 def _series(project: Project, records: list[Record]) -> Series:
     """What the prose speaks of, with what was traced and what others published."""
     series = chosen(records, project.settings.environment)
-    series.bills = merged(project.measurements)
     folder = project.measurements / published.FOLDER
-    if (folder / published.RUNS).exists():
-        series.published = published.load_runs(folder), published.load_traces(folder)
-    return series
+    others = (
+        (published.load_runs(folder), published.load_traces(folder)) if (folder / published.RUNS).exists() else None
+    )
+    return Series(series.records, merged(project.measurements), others)
 
 
 def _ordered(records: list[Record]) -> list[Record]:

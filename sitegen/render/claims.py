@@ -112,6 +112,19 @@ CLAIMS: Final[dict[str, Claim]] = {
         at_most("checkpointing_8_fixed_peak", "checkpointing_8_peak"),
         at_most("lora_8_fixed_peak", "lora_8_peak"),
     ),
+    "estimates_are_near": all_of(between("validation_median", 0, 0.003), between("validation_within_share", 0.95, 1)),
+    "intervals_hold_the_heap": between("heap_covered_share", 0.95, 1),
+    "published_runs_are_near": all_of(
+        between("published_median", 0, 0.01),
+        between("published_worst", -0.03, 0.05),
+        above("published_lowest", -0.03),
+    ),
+    "fused_kernels_are_modelled": all_of(
+        between("published_fused_median", 0, 0.05), between("published_fused_worst", -0.05, 0.05)
+    ),
+    "no_rule_comes_near": all_of(
+        less("validation_median", "rules_best"), less("published_all_median", "published_rules_best")
+    ),
     "one_large_card_splits_the_two_bills": all_of(
         less("example_pure", "large_card"), less("large_card", "example_mixed")
     ),

@@ -13,14 +13,14 @@ from sitegen.errors import ContentError
 from sitegen.memory.formulas import FORMULAS
 from sitegen.project import Project
 from sitegen.records.model import Record
-from sitegen.render import calculators, charts
+from sitegen.render import calculators
 from sitegen.render.claims import CLAIMS, Claim
 from sitegen.render.data_tables import downloads
 from sitegen.render.evidence import MissingFigureError
 from sitegen.render.facts import FACTS, Stated, stated
 from sitegen.render.markdown import Marks, Rendered, expand, to_html
 from sitegen.render.pages import Source, root_of
-from sitegen.render.registry import TABLES
+from sitegen.render.registry import CHARTS, TABLES
 from sitegen.render.series import Series
 from sitegen.render.tables import Table, rebased
 
@@ -94,6 +94,7 @@ class Composer:
         root = root_of(source.url_path)
         return {
             "fact": lambda name: marks.hide(self._fact(name, source, root)),
+            "known": lambda name: self._known(name, source),
             "claim": lambda name, caller: self._claim(name, str(caller()), source),
             "table": lambda name: marks.hide(self._table(name, source, root)),
             "chart": lambda name: marks.hide(self._chart(name, source, root)),
@@ -123,6 +124,12 @@ class Composer:
             self._missing(f"the fact {name}", found, source)
             return Markup("")
         return _FACT.format(found.kind, root + found.href, found.title, found.text)
+
+    def _known(self, name: str, source: Source) -> bool:
+        """Whether the records give a fact: a page may leave out what it says of estimates where nothing is traced."""
+        if name not in FACTS:
+            return bool(self._unknown("fact", name, source))
+        return isinstance(self.fact(name), Stated)
 
     def _claim(self, name: str, text: str, source: Source) -> Markup:
         """A sentence, whose condition must hold."""
@@ -166,10 +173,10 @@ class Composer:
 
     def _chart(self, name: str, source: Source, root: str) -> Markup:
         """A chart of the series."""
-        if name not in charts.CHARTS:
+        if name not in CHARTS:
             return self._unknown("chart", name, source)
         try:
-            chart = charts.CHARTS[name](self._series)
+            chart = CHARTS[name](self._series)
         except MissingFigureError as error:
             self._missing(f"the chart {name}", error, source)
             return Markup("")

@@ -12,7 +12,7 @@ from textwrap import wrap
 from typing import Final
 
 from sitegen.french import NO_BREAK, number
-from sitegen.render.pictures import AXIS_PX, Bar, Component, Picture, Span, Text, Tick, Upright
+from sitegen.render.pictures import AXIS_PX, Bar, Component, Dot, Picture, Span, Text, Tick, Upright
 from sitegen.units import GB_BYTES
 
 ROW_PX: Final = 56
@@ -33,6 +33,9 @@ FLIP: Final = 0.55
 """Beyond this share of the width a text is written to the left of what it names."""
 LAST_TICK: Final = 0.93
 """Beyond this share of the width a graduation is written before its line."""
+WHOLE: Final = 10**9
+"""The width of a picture whose axis is not in bytes."""
+LANE_PX: Final = 7
 TWO_TICKS: Final = 0.28
 """The share of the width that two graduations written towards each other need on the narrowest screen."""
 
@@ -78,6 +81,32 @@ class Reference:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """An axis of something else than bytes: its ends, and what is written where, in the unit of the values."""
+
+    low: float
+    high: float
+    graduations: tuple[tuple[float, str], ...]
+
+    def place(self, value: float) -> int:
+        """Where a value lies, in billionths of the width."""
+        return round((value - self.low) / (self.high - self.low) * WHOLE)
+
+
+Point = tuple[float, bool, str]
+"""A value on the scale, whether its dot is hollow, and its French text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One row of dots, a dot a case."""
+
+    label: str
+    figure: str
+    points: tuple[Point, ...]
+
+
 Mark = tuple[int, str, str]
 """Where a leader starts (bytes), the name it leads to, and a detail."""
 
@@ -108,6 +137,20 @@ def paired(pairs: Sequence[Pair], names: tuple[str, str]) -> Picture:
     return sheet.picture()
 
 
+def scattered(strips: Sequence[Strip], scale: Scale, reference: tuple[float, str]) -> Picture:
+    """Rows of dots on a scale of its own, and the value that every dot is to be compared with."""
+    sheet = _Sheet(WHOLE, REFERENCE_PX)
+    for strip in strips:
+        sheet.head(strip.label, "", strip.figure)
+        top = sheet.y + BAR_TOP_PX
+        sheet.bands.append((top, top + BAR_PX))
+        sheet.dots += _dots(strip, scale, top + BAR_PX // 2)
+        sheet.close([])
+    ticks = tuple(_named(scale.place(value), text) for value, text in scale.graduations)
+    value, name = reference
+    return replace(sheet.picture(Reference(scale.place(value), name)), ticks=ticks, is_named=True)
+
+
 @dataclass
 class _Sheet:
     """A picture being drawn from the top down: `y` is where the next row begins, in pixels."""
@@ -118,6 +161,8 @@ class _Sheet:
     spans: list[Span] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     leaders: list[Upright] = field(default_factory=list)
+    dots: list[Dot] = field(default_factory=list)
+    bands: list[tuple[int, int]] = field(default_factory=list)
 
     def head(self, label: str, label_detail: str, figure: str = "", detail: str = "") -> None:
         """The name of a row, on as many lines as it takes, and its figure at the end of the first."""
@@ -142,8 +187,9 @@ class _Sheet:
         """The finished picture, with what every row is compared with: a line through each bar, and through no text."""
         rules: tuple[Upright, ...] = ()
         if reference is not None:
-            bars = sorted({(bar.top - RULE_PX, bar.top + bar.thickness + RULE_PX) for bar in self.bars})
-            rules = tuple(Upright(reference.value, top, bottom) for top, bottom in [(0, REFERENCE_PX - RULE_PX), *bars])
+            rows = sorted({(bar.top, bar.top + bar.thickness) for bar in self.bars} | set(self.bands))
+            reach = [(0, REFERENCE_PX - RULE_PX), *((top - RULE_PX, bottom + RULE_PX) for top, bottom in rows)]
+            rules = tuple(Upright(reference.value, top, bottom) for top, bottom in reach)
             name = Text(reference.value, BASELINE_PX - 2, reference.text, "reference")
             self.texts.append(_beside(name, self.domain))
         return Picture(
@@ -156,6 +202,7 @@ class _Sheet:
             rules=rules,
             leaders=tuple(self.leaders),
             ticks=_ticks(self.domain),
+            dots=tuple(self.dots),
         )
 
 
@@ -181,6 +228,18 @@ def _bars(line: Line, top: int) -> list[Bar]:
             bars.append(Bar(start, part.size, part.component, top, BAR_PX, hover))
         start += part.size
     return bars
+
+
+def _dots(strip: Strip, scale: Scale, middle: int) -> Iterable[Dot]:
+    """The dots of one row, in three lanes by turns so that near ones do not hide one another."""
+    lanes = (0, -LANE_PX, LANE_PX)
+    for rank, (value, is_hollow, hover) in enumerate(sorted(strip.points)):
+        yield Dot(scale.place(value), middle + lanes[rank % len(lanes)], is_hollow, hover)
+
+
+def _named(value: int, text: str) -> Tick:
+    """A graduation of a scale, before its line where the edge is near."""
+    return Tick(value, text, value > LAST_TICK * WHOLE)
 
 
 def _marks(line: Line) -> list[Mark]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from sitegen.errors import ContentError
-from sitegen.records.case import Case, option_name
+from sitegen.memory.published import Comparison
+from sitegen.memory.validation import Compared
+from sitegen.records.case import Allocator, Case, option_name
 from sitegen.records.model import Record
 from sitegen.render.labels import STATUS_NAMES
 from sitegen.render.series import Series
@@ -74,6 +76,22 @@ class Evidence:
     def trainable(self, case: Case) -> int:
         """How many parameters receive gradients."""
         return self._known(case, "trainable_parameters", self.record(case).summary.trainable_parameters)
+
+    def compared(self, allocator: Allocator) -> tuple[Compared, ...]:
+        """The records under an allocator that have an estimate beside them: at least one."""
+        rows = tuple(row for row in self._series.compared if row.record.case.allocator == allocator)
+        if not rows:
+            what = f"no case under the {allocator} allocator has both a record and a trace in {self._series.name}"
+            raise MissingFigureError(what, "Trace them: sitegen trace")
+        return rows
+
+    def published(self) -> tuple[Comparison, ...]:
+        """The runs that others published: at least one of them with an estimate."""
+        if not any(row.estimated_bytes is not None for row in self._series.published):
+            raise MissingFigureError(
+                "no published run has a trace", "Restore measurements/published from version control."
+            )
+        return self._series.published
 
     def step_duration(self, case: Case) -> int:
         """Duration of the last step in nanoseconds."""

@@ -45,6 +45,7 @@ from sitegen.render.series import (
     under,
 )
 from sitegen.render.tables import Kind
+from sitegen.render.validation_facts import VALIDATION_FACTS
 
 
 @dataclass(frozen=True)
@@ -242,6 +243,8 @@ FACTS: Final[dict[str, Fact]] = {
     "lora_64_share": constant(lambda v: percent(v, 1), worked.adapter_share(64)),
     "l4_capacity": constant(worked.card, worked.L4_BYTES),
     "rtx4090_capacity": constant(worked.card, worked.RTX_4090_BYTES),
+    # How far estimates are from measures
+    **VALIDATION_FACTS,
 }
 
 

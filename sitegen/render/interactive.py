@@ -12,7 +12,7 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from sitegen.french import NO_BREAK, typography
-from sitegen.render.pictures import AXIS_PX, Bar, Picture, Span, Text, Upright
+from sitegen.render.pictures import AXIS_PX, Bar, Dot, Picture, Span, Text, Upright
 from sitegen.units import GB_BYTES
 
 PATTERNS: Final = {"weights": "", "gradients": "/", "optimizer_state": "x", "activations": ".", "phase": "", "peak": ""}
@@ -32,7 +32,7 @@ CONFIG: Final[dict[str, Any]] = {
 
 def specification(picture: Picture) -> dict[str, Any]:
     """`data`, `layout` and `config`: plain lists and texts, in the order in which they are drawn."""
-    traces = [*_bar_traces(picture.bars), *_span_traces(picture.spans)]
+    traces = [*_bar_traces(picture.bars), *_span_traces(picture.spans), *_dot_traces(picture.dots)]
     return {
         "data": [trace.to_plotly_json() for trace in traces],
         "layout": _layout(picture).to_plotly_json(),
@@ -106,6 +106,17 @@ def _dots(points: list[tuple[int, int, str]], fill: str) -> go.Scatter:
     )
 
 
+def _dot_traces(dots: tuple[Dot, ...]) -> list[go.Scatter]:
+    """The many dots of the rows, the hollow ones and the full ones, through which others show."""
+    drawn = []
+    for is_hollow, fill in ((True, "var(--paper)"), (False, "var(--weights)")):
+        kept = [(dot.value, dot.y, dot.hover) for dot in dots if dot.is_hollow == is_hollow]
+        trace = _dots(kept, fill)
+        trace.marker.update(size=8, opacity=0.75, line={"color": "var(--weights)", "width": 1.5})
+        drawn += [trace] if kept else []
+    return drawn
+
+
 def _layout(picture: Picture) -> go.Layout:
     """The frame: no margin but the axis, the page's own face and colours."""
     return go.Layout(
@@ -131,8 +142,9 @@ def _layout(picture: Picture) -> go.Layout:
 
 
 def _x_axis(picture: Picture) -> dict[str, Any]:
-    """Go in French; its graduations follow when a part is enlarged."""
-    return {
+    """Go in French, whose graduations follow when a part is enlarged; or those that the picture names."""
+    named = {"tickvals": [_go(tick.value) for tick in picture.ticks], "ticktext": [tick.text for tick in picture.ticks]}
+    axis = {
         "range": [0, _go(picture.domain)],
         "nticks": len(picture.ticks) + 1,
         "tickformat": ".3~f",
@@ -143,6 +155,7 @@ def _x_axis(picture: Picture) -> dict[str, Any]:
         "gridcolor": "var(--line)",
         "zeroline": False,
     }
+    return axis | named | {"ticksuffix": ""} if picture.is_named else axis
 
 
 def _annotation(text: Text, picture: Picture) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The geometry of a chart, computed once: the static picture and the interactive chart both draw it.
 
-Across, everything is in bytes, so that the drawing can be as wide as the page gives it room; down, in pixels.
+Across, everything is in bytes, so that the drawing can be as wide as the page gives it room; down, in pixels. Where the
+graduations are named (a scale of ratios or of errors), a byte stands for a billionth of the width.
 """
 
 from __future__ import annotations
@@ -40,6 +41,16 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Dot:
+    """One figure among many of its row, at `value` across and `y` pixels; `hover` is its French text."""
+
+    value: int
+    y: int
+    is_hollow: bool
+    hover: str
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """A text anchored at `value` bytes, its baseline at `y` pixels; `detail` gives way where room lacks."""
 
@@ -72,7 +83,10 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """All that is drawn. The axis lies at `floor` pixels and its end is `domain` bytes."""
+    """All that is drawn. The axis lies at `floor` pixels and its end is `domain` bytes.
+
+    `is_named` says that the graduations are words, and not sizes that could be refined.
+    """
 
     domain: int
     floor: int
@@ -83,6 +97,8 @@ class Picture:
     rules: tuple[Upright, ...]
     leaders: tuple[Upright, ...]
     ticks: tuple[Tick, ...]
+    dots: tuple[Dot, ...] = ()
+    is_named: bool = False
 
     def across(self, value: int) -> str:
         """A place or a width in bytes as a share of the drawing's width: ``12.5%``."""

@@ -1,10 +1,11 @@
-"""The tables that a page may ask for with ``{{ table("…") }}``: a new one is one function and one line here."""
+"""The tables and charts that a page may ask for: a new one is one function and one line here, or in `charts.CHARTS`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
 
+from sitegen.render import charts, domain_table, peer_tables, published_tables, validation_tables
 from sitegen.render.comparison_tables import doubling, fixes, quoted, two_steps
 from sitegen.render.data_tables import constants, fields
 from sitegen.render.estimator_tables import fixed_examples, option_names
@@ -12,14 +13,7 @@ from sitegen.render.rule_tables import mixed_bytes, presets, seven_billion
 from sitegen.render.series import Series
 from sitegen.render.series_tables import bill, by_allocator, everything, reference
 from sitegen.render.tables import Table
-from sitegen.render.validation_tables import (
-    default_rows,
-    every_row,
-    others,
-    published_rules,
-    summary,
-    usual_rules,
-)
+from sitegen.render.validation_charts import VALIDATION_CHARTS
 
 TABLES: Final[dict[str, Callable[[Series], Table]]] = {
     "bill": bill,
@@ -37,10 +31,18 @@ TABLES: Final[dict[str, Callable[[Series], Table]]] = {
     "reference": reference,
     "seven_billion": seven_billion,
     "two_steps": two_steps,
-    "validation": summary,
-    "validation_default": default_rows,
-    "validation_published": others,
-    "validation_published_rules": published_rules,
-    "validation_rows": every_row,
-    "validation_rules": usual_rules,
+    "validation": validation_tables.summary,
+    "validation_default": validation_tables.default_rows,
+    "validation_domain": domain_table.domain,
+    "validation_misses": validation_tables.misses,
+    "validation_published": published_tables.by_group,
+    "validation_published_rows": published_tables.every_run,
+    "validation_rows": validation_tables.every_row,
+    "validation_rules": peer_tables.descriptions,
+    "validation_rules_by_method": peer_tables.by_method,
+    "validation_rules_errors": peer_tables.errors,
+    "validation_rules_published_rows": peer_tables.published_rows,
+    "validation_rules_rows": peer_tables.our_rows,
 }
+
+CHARTS: Final[dict[str, Callable[..., charts.Chart]]] = {**charts.CHARTS, **VALIDATION_CHARTS}

@@ -10,10 +10,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.errors import ContentError
+from sitegen.memory import published, validation
+from sitegen.memory.published import Comparison
+from sitegen.memory.validation import Compared
 from sitegen.records.bill import Bill
 from sitegen.records.case import Allocator, Case
 from sitegen.records.model import Environment, Machine, Record
-from sitegen.records.published import PublishedRuns, PublishedTrace
+from sitegen.records.published import PublishedModel, PublishedRuns, PublishedStack, PublishedTrace
 
 BASELINE: Final = Case(mode="baseline")
 INFERENCE_1: Final = Case(mode="inference", batch_size=1)
@@ -42,13 +45,21 @@ def under(case: Case, allocator: Allocator) -> Case:
 class Series:
     """What one machine measured in one environment: the only records that may be compared with one another.
 
-    `bills` are the traced bills of its cases, by id, and `published` the runs of other people, where they are known.
+    Args:
+        records: those of the machine and environment.
+        bills: the traced bills of its cases, by id, where they are known.
+        published: the runs of other people and their traces, where they are known.
     """
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(
+        self,
+        records: Iterable[Record],
+        bills: Mapping[str, Bill] | None = None,
+        published: tuple[PublishedRuns, Mapping[str, PublishedTrace]] | None = None,
+    ) -> None:
         self.records = tuple(sorted(records, key=_order))
-        self.bills: Mapping[str, Bill] = {}
-        self.published: tuple[PublishedRuns, Mapping[str, PublishedTrace]] | None = None
+        self.bills: Mapping[str, Bill] = bills or {}
+        self._published = published
         self._by_case = {record.case_id: record for record in self.records}
 
     @property
@@ -74,6 +85,26 @@ class Series:
         """The record of a case that ended well with a peak."""
         record = self.get(case)
         return record if record is not None and record.status == "ok" else None
+
+    @cached_property
+    def compared(self) -> tuple[Compared, ...]:
+        """Every record that has an estimate beside it; none without traces and probes."""
+        return validation.compared(self.records, self.bills)
+
+    @cached_property
+    def published(self) -> tuple[Comparison, ...]:
+        """Every run that others published, with its estimate or the reason why it has none."""
+        return published.compared(*self._published) if self._published else ()
+
+    @property
+    def published_models(self) -> Mapping[str, PublishedModel]:
+        """The models of the published runs, by name."""
+        return self._published[0].models if self._published else {}
+
+    @property
+    def published_stacks(self) -> Mapping[str, PublishedStack]:
+        """What measured the published runs, by name."""
+        return self._published[0].stacks if self._published else {}
 
     @cached_property
     def measured_at(self) -> str:

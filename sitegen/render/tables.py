@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, Literal
 
 from sitegen.french import UNKNOWN, change, number
@@ -18,7 +19,10 @@ _SHORT_S: Final = 0.1
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell. `href` starts at the site's root, without a leading slash: the template puts `page.root` before it."""
+    """One cell. `href` starts at the site's root, without a leading slash: the template puts `page.root` before it.
+
+    One with a scheme leads to another site, and stays as it is.
+    """
 
     text: str
     sort_value: float | None = None
@@ -38,21 +42,37 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its header cell, then one cell for each other column."""
+    """One row: its header cell, then one cell for each other column.
+
+    `section` is the line above a group of rows, on the first of them: what they are, and what they come to.
+    """
 
     header: Cell
     cells: tuple[Cell, ...]
+    section: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: `columns[0]` is the row headers' column."""
+    """A table: `columns[0]` is the row headers' column.
+
+    `folded` is the line that a table is folded under, when it is too long to be read through. Without rows, the `note`
+    alone is shown.
+    """
 
     id: str
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     note: str | None = None
+    folded: str = ""
+
+    @cached_property
+    def shared_kinds(self) -> tuple[Kind | None, ...]:
+        """What the figures of each column but the first are, where they are all one thing: its heading says it once."""
+        columns = zip(*(row.cells for row in self.rows), strict=True)
+        kinds = [{cell.kind for cell in column if cell.kind is not None} for column in columns]
+        return tuple(found.pop() if len(found) == 1 else None for found in kinds)
 
 
 def measured(size_bytes: int | None, href: str | None = None, kind: Kind = "measured") -> Cell:
@@ -96,12 +116,14 @@ def peak_of(record: Record | None) -> Cell:
 
 def rebased(table: Table, root: str) -> Table:
     """The same table for a page whose way back to the site's root is `root`."""
-    rows = tuple(
-        Row(_rebased(row.header, root), tuple(_rebased(cell, root) for cell in row.cells)) for row in table.rows
-    )
-    return replace(table, rows=rows)
+    return replace(table, rows=tuple(_rebased_row(row, root) for row in table.rows))
+
+
+def _rebased_row(row: Row, root: str) -> Row:
+    """The row with the addresses of its cells relative to the page."""
+    return replace(row, header=_rebased(row.header, root), cells=tuple(_rebased(cell, root) for cell in row.cells))
 
 
 def _rebased(cell: Cell, root: str) -> Cell:
     """The cell with its address relative to the page."""
-    return cell if cell.href is None else replace(cell, href=root + cell.href)
+    return cell if cell.href is None or "://" in cell.href else replace(cell, href=root + cell.href)

@@ -1,36 +1,50 @@
-"""The tables of the page « Estimé et mesuré »: every row of ours, the usual rules beside, and what others published."""
+"""The tables of our own rows on the page « Estimé et mesuré »: each record beside its estimate, and every miss."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Final
 
-from sitegen.french import change, number, percent
-from sitegen.memory import published
-from sitegen.memory.peers import PEERS
-from sitegen.memory.published import Comparison
-from sitegen.memory.validation import Compared, compared, median_error
-from sitegen.render.labels import label
+from sitegen.french import NO_BREAK, number, signed, small_percent
+from sitegen.memory.deviations import Deviations, deviations
+from sitegen.memory.validation import Compared
+from sitegen.records.case import Allocator, Case
+from sitegen.render.labels import label, short_label
 from sitegen.render.series import Series
 from sitegen.render.tables import Cell, Column, Row, Table, address, measured
 from sitegen.units import MB_BYTES
 
-_NOT_COVERED: Final = "hors du domaine de la règle"
-_GROUPS: Final = {
-    "transformers": "Perte de transformers, tracée",
-    "liger": "Perte fusionnée de Liger, modélisée",
-    "unsloth": "Noyaux fusionnés d’Unsloth, modélisés",
+ABSENT: Final = "Aucune trace pour ces relevés : la commande sitegen trace les fait."
+DIFFERENCE: Final = "Écart : l’estimation moins la mesure."
+GROUPS: Final = {
+    "inference": "Inférence",
+    "generation": "Génération",
+    "full": "Entraînement complet",
+    "lora": "LoRA",
+    "qlora": "QLoRA",
 }
-_ABSENT: Final = "Aucune trace pour ces relevés : la commande sitegen trace les fait."
+"""The kinds of cases, in the order in which they are shown."""
+
+_CAUSES: Final = {
+    "training-full-float32-b1-s128-fixed-992cf56d": (
+        "cause non trouvée ; le lot de cet essai a moins de lignes que ce que MKL empaquette d’ordinaire"
+    ),
+}
+"""What is known of a miss, by case; of any other nothing is."""
+_NO_CAUSE: Final = "cause non cherchée"
+
+
+def group_of(case: Case) -> str:
+    """The kind of a case, among `GROUPS`."""
+    return case.method if case.mode == "training" else case.mode
 
 
 def summary(series: Series) -> Table:
     """How far the estimates are from the measures, under either allocator."""
-    rows = compared(series.records, series.bills)
-    fixed = [row for row in rows if row.record.case.allocator == "fixed"]
-    default = [row for row in rows if row.record.case.allocator == "default"]
-    named = (("À seuil fixe", fixed), ("Celui du système", default))
+    named = (("À seuil fixe", _under(series, "fixed")), ("Celui du système", _under(series, "default")))
+    rows = tuple(_summary_row(name, group) for name, group in named if group)
     return Table(
         "estime-resume",
         "L’estimation et la mesure, par allocateur",
@@ -39,200 +53,174 @@ def summary(series: Series) -> Table:
             Column("Essais", numeric=True),
             Column("Écart médian", "%", numeric=True),
             Column("Écart le plus grand", "%", numeric=True),
-            Column("Mesures dans l’intervalle"),
+            Column("Dans l’intervalle", numeric=True),
             Column("Largeur médiane de l’intervalle", "%", numeric=True),
         ),
-        tuple(_summary_row(name, group) for name, group in named if group),
-        None if rows else _ABSENT,
+        rows,
+        f"{DIFFERENCE} Sous l’allocateur du système, l’estimation est celle des tenseurs vivants : c’est l’intervalle, "
+        "et non elle, qui s’y compare à la mesure."
+        if rows
+        else ABSENT,
+    )
+
+
+def misses(series: Series) -> Table:
+    """Every row that is wrong by its own standard, the worst first."""
+    missed = sorted((row for row in series.compared if row.is_missed), key=lambda row: -abs(row.error))
+    return Table(
+        "estime-hors-bornes",
+        "Chaque essai hors des bornes, à seuil fixe, ou hors de l’intervalle, sous l’allocateur du système",
+        (
+            Column("Essai"),
+            *_SIZES,
+            Column("Écart", "Mo", numeric=True),
+            Column("Écart", "%", numeric=True),
+            Column("Ce que l’on en sait"),
+        ),
+        tuple(_missed_row(row) for row in missed),
+        DIFFERENCE if missed else "Aucun essai de cette page n’est hors de ses bornes." if series.compared else ABSENT,
     )
 
 
 def every_row(series: Series) -> Table:
     """Every record beside its estimate, under the allocator whose peak is that of the live tensors."""
-    rows = [row for row in compared(series.records, series.bills) if row.record.case.allocator == "fixed"]
-    return _detailed(
+    rows = tuple(
+        Row(
+            Cell(_without_mode(row.record.case), href=address(row.record)),
+            (
+                measured(row.measured_bytes),
+                measured(row.estimated_bytes, kind="estimated"),
+                difference(row.difference_bytes),
+                share(row.error),
+            ),
+            section,
+        )
+        for section, row in _grouped(_under(series, "fixed"))
+    )
+    return Table(
         "estime-lignes",
         "Chaque essai à seuil fixe, estimé et mesuré",
-        sorted(rows, key=lambda row: -abs(row.error)),
+        (Column("Essai"), *_SIZES, Column("Écart", "Mo", numeric=True), Column("Écart", "%", numeric=True)),
+        rows,
+        f"{DIFFERENCE} Dans chaque groupe, les plus grands d’abord. Chaque nom mène au relevé." if rows else ABSENT,
     )
 
 
 def default_rows(series: Series) -> Table:
-    """The rows under the system's own allocator, whose interval comes from the other rows."""
-    rows = [row for row in compared(series.records, series.bills) if row.record.case.allocator == "default"]
-    return _detailed(
-        "estime-systeme",
-        "Les mêmes sous l’allocateur du système : l’intervalle, non le point, dit ce qui est possible",
-        sorted(rows, key=lambda row: (row.is_covered, -abs(row.error))),
+    """The rows under the system's own allocator, each with the interval that the other rows give it."""
+    rows = tuple(
+        Row(Cell(_without_mode(row.record.case), href=address(row.record)), _interval(row), section)
+        for section, row in _grouped(_under(series, "default"))
     )
-
-
-def usual_rules(series: Series) -> Table:
-    """The usual rules and calculators on the same rows, ours first."""
-    rows = [
-        row
-        for row in compared(series.records, series.bills)
-        if row.peers and row.record.case.allocator == "fixed" and row.record.case.method in ("full", "lora", "qlora")
-    ]
-    return _peers_table(
-        "estime-regles",
-        "Écart médian sur nos essais d’entraînement, selon la méthode",
-        {name: _errors_of(rows, name) for name in ("", *(peer.name for peer in PEERS))},
-    )
-
-
-def others(series: Series) -> Table:
-    """The published runs, by group, ours and the rules."""
-    rows = _published(series)
-    groups = {key: [row for row in rows if row.group == key] for key in _GROUPS}
     return Table(
-        "estime-publies",
-        "Les essais publiés par d’autres, tracés avec leurs propres versions",
+        "estime-systeme",
+        "Chaque essai sous l’allocateur du système, et l’intervalle tiré des autres",
         (
-            Column("Groupe"),
-            Column("Essais", numeric=True),
-            Column("Écart médian", "%", numeric=True),
-            Column("Le plus haut", "%", numeric=True),
-            Column("Le plus bas", "%", numeric=True),
+            Column("Essai"),
+            Column("Relevés", numeric=True),
+            Column("Mesuré", "Mo", numeric=True),
+            Column("Intervalle, bas", "Mo", numeric=True),
+            Column("Intervalle, haut", "Mo", numeric=True),
+            Column("Largeur", "%", numeric=True),
+            Column("Relevés dans l’intervalle", numeric=True),
         ),
-        tuple(_group_row(_GROUPS[key], group) for key, group in groups.items() if group),
-        _untraced(rows),
+        rows,
+        "Mesuré : le pic médian des relevés. Largeur : celle de l’intervalle, sur l’estimation." if rows else ABSENT,
     )
 
 
-def published_rules(series: Series) -> Table:
-    """The usual rules on the published runs, by method."""
-    rows = [row for row in _published(series) if row.estimated_bytes is not None]
-    errors = {"": _by_method((row.run.method, row.error) for row in rows)}
-    for peer in PEERS:
-        said = ((row.run.method, row.peers.get(peer.name), row.run.measured_bytes) for row in rows)
-        errors[peer.name] = _by_method((method, None if one is None else one / size - 1) for method, one, size in said)
-    return _peers_table("estime-publies-regles", "Écart médian sur les essais publiés, selon la méthode", errors)
+_SIZES: Final = (Column("Mesuré", "Mo", numeric=True), Column("Estimé", "Mo", numeric=True))
 
 
-def _published(series: Series) -> tuple[Comparison, ...]:
-    """The published runs with what is known of them; none in a project without them."""
-    if series.published is None:
-        return ()
-    runs, traces = series.published
-    return published.compared(runs, traces)
+def difference(size_bytes: int) -> Cell:
+    """A signed difference in Mo, to a tenth."""
+    return Cell(signed(size_bytes / MB_BYTES, 1), float(size_bytes))
+
+
+def share(error: float) -> Cell:
+    """A signed relative error, to a hundredth of a percent; the heading has the sign of percent."""
+    return Cell(signed(100 * error, 2), error)
+
+
+def section_line(name: str, found: Deviations | None, count: int) -> str:
+    """The line above a group of rows: how many they are, and how far the estimate is from them."""
+    text = f"{name}{NO_BREAK}: {number(count)}{NO_BREAK}essai{'s' if count > 1 else ''}"
+    if found is None:
+        return text
+    median, worst = small_percent(found.median), small_percent(found.worst)
+    return f"{text}, écart {worst}" if count == 1 else f"{text}, écart médian {median}, au plus {worst}"
+
+
+def _under(series: Series, allocator: Allocator) -> list[Compared]:
+    """The rows under one allocator."""
+    return [row for row in series.compared if row.record.case.allocator == allocator]
+
+
+def _grouped(rows: Iterable[Compared]) -> Iterable[tuple[str, Compared]]:
+    """The rows kind after kind, the largest errors first; before the first of a kind, what the kind comes to."""
+    order = list(GROUPS)
+    ordered = sorted(rows, key=lambda row: (order.index(group_of(row.record.case)), -abs(row.error)))
+    for kind, members in groupby(ordered, key=lambda row: group_of(row.record.case)):
+        group = list(members)
+        line = _line(GROUPS[kind], group)
+        yield from zip([line, *[""] * (len(group) - 1)], group, strict=True)
+
+
+def _line(name: str, rows: Sequence[Compared]) -> str:
+    """What a group comes to: errors of points, or rows that their intervals hold."""
+    if rows[0].record.case.allocator == "fixed":
+        return section_line(name, deviations(row.error for row in rows), len(rows))
+    held = sum(row.is_covered for row in rows)
+    return f"{section_line(name, None, len(rows))}, dont {number(held)} dans l’intervalle"
 
 
 def _summary_row(name: str, rows: Sequence[Compared]) -> Row:
     """One allocator."""
     worst = max(rows, key=lambda row: abs(row.error))
     covered = sum(row.is_covered for row in rows)
+    median = statistics.median(abs(row.error) for row in rows)
+    width = statistics.median(row.width for row in rows)
     return Row(
         Cell(name),
         (
-            Cell(number(len(rows)), float(len(rows)), kind="arithmetic"),
-            _share(median_error(rows)),
-            Cell(_signed(worst.error), worst.error, address(worst.record), kind="arithmetic"),
-            Cell(f"{number(covered)} sur {number(len(rows))}", covered / len(rows), kind="arithmetic"),
-            _share(statistics.median(row.width for row in rows)),
+            Cell(number(len(rows)), float(len(rows))),
+            Cell(number(100 * median, 2), median),
+            Cell(signed(100 * worst.error, 2), worst.error, address(worst.record)),
+            Cell(f"{number(covered)} sur {number(len(rows))}", covered / len(rows)),
+            Cell(number(100 * width), width),
         ),
     )
 
 
-def _detailed(identifier: str, caption: str, rows: Sequence[Compared]) -> Table:
-    """A row for each record."""
-    return Table(
-        identifier,
-        caption,
-        (
-            Column("Essai"),
-            Column("Mesuré", "Mo", numeric=True),
-            Column("Estimé", "Mo", numeric=True),
-            Column("Écart", "Mo", numeric=True),
-            Column("Écart", "%", numeric=True),
-            Column("Intervalle"),
-        ),
-        tuple(_detailed_row(row) for row in rows),
-        "Écart : l’estimation moins la mesure. Les plus grands d’abord." if rows else _ABSENT,
-    )
-
-
-def _detailed_row(row: Compared) -> Row:
-    """One record."""
-    difference = (row.estimated_bytes - row.measured_bytes) / MB_BYTES
+def _missed_row(row: Compared) -> Row:
+    """One miss, with its name, its size and what is known of it."""
     return Row(
         Cell(label(row.record.case), href=address(row.record)),
         (
-            measured(row.measured_bytes, address(row.record)),
+            measured(row.measured_bytes),
             measured(row.estimated_bytes, kind="estimated"),
-            Cell(number(difference, 1), difference, kind="arithmetic"),
-            Cell(_signed(row.error), row.error, kind="arithmetic"),
-            Cell("dedans" if row.is_covered else "dehors"),
+            difference(row.difference_bytes),
+            share(row.error),
+            Cell(_CAUSES.get(row.record.case_id, _NO_CAUSE)),
         ),
     )
 
 
-def _peers_table(identifier: str, caption: str, errors: dict[str, dict[str, float | None]]) -> Table:
-    """Median errors, a rule a row, a method a column."""
-    methods = (("full", "Complète"), ("lora", "LoRA"), ("qlora", "QLoRA"))
-    return Table(
-        identifier,
-        caption,
-        (Column("Règle ou calculateur"), *(Column(name, "%", numeric=True) for _, name in methods)),
-        tuple(
-            Row(Cell(name or "Ce site"), tuple(_share(known.get(method)) for method, _ in methods))
-            for name, known in errors.items()
-            if any(one is not None for one in known.values())
-        ),
-        "Un tiret : la règle ne dit rien de cette méthode. Chaque règle est récrite d’après sa description publiée.",
+def _interval(row: Compared) -> tuple[Cell, ...]:
+    """The cells of a row under the system's allocator."""
+    low, high = row.interval_bytes
+    samples = len(row.record.samples)
+    return (
+        Cell(number(samples), float(samples)),
+        measured(row.measured_bytes),
+        measured(low, kind="estimated"),
+        measured(high, kind="estimated"),
+        Cell(number(100 * row.width), row.width),
+        Cell(f"{number(row.covered_samples)} sur {number(samples)}", row.covered_samples / samples),
     )
 
 
-def _errors_of(rows: Iterable[Compared], name: str) -> dict[str, float | None]:
-    """Median errors by method: ours for the empty name, else a rule's."""
-    said = ((row, row.estimated_bytes if not name else row.peers.get(name)) for row in rows)
-    return _by_method(
-        (row.record.case.method, None if one is None else one / row.measured_bytes - 1) for row, one in said
-    )
-
-
-def _by_method(errors: Iterable[tuple[str, float | None]]) -> dict[str, float | None]:
-    """The median absolute error of each method."""
-    found: dict[str, list[float]] = {}
-    for method, error in errors:
-        if error is not None:
-            found.setdefault(method, []).append(abs(error))
-    return {method: statistics.median(sizes) for method, sizes in found.items()}
-
-
-def _group_row(name: str, rows: Sequence[Comparison]) -> Row:
-    """One group of published runs."""
-    errors = [row.error for row in rows if row.error is not None]
-    return Row(
-        Cell(name),
-        (
-            Cell(number(len(rows)), float(len(rows)), kind="arithmetic"),
-            _share(published.median_error(errors)),
-            Cell(_signed(max(errors)), max(errors), kind="arithmetic"),
-            Cell(_signed(min(errors)), min(errors), kind="arithmetic"),
-        ),
-    )
-
-
-def _untraced(rows: Sequence[Comparison]) -> str:
-    """How many runs have no estimate, and why."""
-    reasons = [row.reason for row in rows if row.estimated_bytes is None]
-    if not rows:
-        return "Aucun essai publié dans ce projet."
-    if not reasons:
-        return "Tous les essais ont une estimation."
-    listed = "; ".join(f"{reason} ({number(reasons.count(reason))} essais)" for reason in dict.fromkeys(reasons))
-    return f"Sans estimation : {listed}."
-
-
-def _share(value: float | None) -> Cell:
-    """A share in percent, without its sign: the heading has it."""
-    if value is None:
-        return Cell("—")
-    decimals = 3 if value < 0.001 else 1  # noqa: PLR2004 - a tenth of a percent
-    return Cell(percent(value, decimals).removesuffix("%").rstrip(), value, kind="arithmetic")
-
-
-def _signed(value: float) -> str:
-    """A signed share in percent, without its sign."""
-    return change(value, 2).removesuffix("%").rstrip()
+def _without_mode(case: Case) -> str:
+    """The case's name without what the line above its group says: « Lot de 8, 256 jetons »."""
+    rest = short_label(case).partition(", ")[2]
+    return rest if rest.startswith("synthetic-") else f"{rest[:1].upper()}{rest[1:]}"

@@ -13,6 +13,7 @@ SEVEN_BILLION = Setting(
     parameters=7_000_000_000,
     adapter_parameters=0,
     weight_bytes=2.0,
+    checkpointing=True,
     batch_size=4,
     sequence_length=4096,
     hidden=4096,
@@ -44,7 +45,14 @@ def test_full_recomputation_keeps_two_bytes_a_position_a_layer_and_a_dimension()
     assert peers.korthikanti(SEVEN_BILLION) == 112e9 + 2 * TOKEN_LAYERS
 
 
-def test_eleuther_defaults_to_18_bytes_and_34_with_checkpointing() -> None:
+def test_what_is_not_recomputed_is_kept_scores_included() -> None:
+    # Table 2: s·b·h·L·(34 + 5·a·s/h); 32 heads at length 4096 over a width of 4096 are 32.
+    kept = SEVEN_BILLION._replace(checkpointing=False)
+    assert peers.korthikanti(kept) == 112e9 + (34 + 5 * 32) * TOKEN_LAYERS
+    assert peers.eleuther(kept) == 126e9 + (34 + 5 * 32) * TOKEN_LAYERS
+
+
+def test_eleuther_counts_18_bytes_and_34_with_checkpointing() -> None:
     assert peers.eleuther(SEVEN_BILLION) == 126e9 + 34 * TOKEN_LAYERS
 
 
@@ -59,6 +67,7 @@ def test_deepspeed_needs_20_bytes_a_parameter_on_one_gpu() -> None:
 
 def test_what_a_source_does_not_cover_is_left_out() -> None:
     lora = SEVEN_BILLION._replace(method="lora", adapter_parameters=1_000_000)
+    assert peers.four_times_weights(lora) is None
     assert peers.eleuther(lora) is None
     assert peers.deepspeed(lora) is None
 
@@ -71,6 +80,18 @@ def test_gpu_poor_counts_its_own_parameters() -> None:
     norms = 4096 * 8 + 4096 * 4096 * 12
     activations = 0.15 * 4 * 32 * (attention + feed_forward + norms)
     assert peers.gpu_poor(SEVEN_BILLION) == pytest.approx(8 * parameters + activations + 650 * 2**20)
+    kept = SEVEN_BILLION._replace(checkpointing=False)
+    assert peers.gpu_poor(kept) == pytest.approx(8 * parameters + activations / 0.15 + 650 * 2**20)
+
+
+def test_gpu_poor_holds_weights_in_16_bits_whatever_the_run_does_and_qlora_in_a_little_over_4() -> None:
+    # Its page: 2 bytes; QLoRA a quarter of them, less a 64th of 16 bits, and 6 % of 16 bits beside.
+    assert peers.gpu_poor(SEVEN_BILLION._replace(weight_bytes=4.0)) == peers.gpu_poor(SEVEN_BILLION)
+    parameters = 262_144_000 + 32 * (67_108_864 + 176_160_768)
+    qlora = SEVEN_BILLION._replace(method="qlora", weight_bytes=0.5, layers=0)
+    assert peers.gpu_poor(qlora) - 650 * 2**20 == pytest.approx(262_144_000 * (0.5 - 2 / 64 + 0.12))
+    state = peers.gpu_poor(SEVEN_BILLION) - peers.gpu_poor(SEVEN_BILLION._replace(method="lora"))
+    assert state == pytest.approx(6 * parameters - 32 * 8 * 4096 * 48)
 
 
 def test_gpu_poor_of_four_bits_grows_with_the_root_of_the_length() -> None:

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from sitegen.memory.cuda import CUBLAS_BYTES
+from sitegen.memory.deviations import Deviations, deviations
 from sitegen.memory.peers import PEERS
 from sitegen.memory.published import (
     CUBLAS_HANDLES,
     Comparison,
     compared,
     estimated_bytes,
-    median_error,
-    peer_errors,
     setting_of,
 )
 from sitegen.records.published import load_runs, load_traces, traced_with
@@ -29,8 +28,10 @@ def comparisons() -> tuple[Comparison, ...]:
     return compared(load_runs(FOLDER), load_traces(FOLDER))
 
 
-def errors(group: str) -> list[float]:
-    return [row.error for row in comparisons() if row.group == group and row.error is not None]
+def errors(group: str) -> Deviations:
+    found = deviations(row.error for row in comparisons() if row.group == group)
+    assert found is not None
+    return found
 
 
 def test_every_run_of_one_gpu_with_allocated_bytes_is_there() -> None:
@@ -41,31 +42,38 @@ def test_every_run_of_one_gpu_with_allocated_bytes_is_there() -> None:
 
 def test_transformers_own_loss_is_estimated_within_one_percent() -> None:
     found = errors("transformers")
-    assert len(found) == 25
-    assert (median_error(found) or 1) <= 0.01
-    assert max(map(abs, found)) <= 0.05
-    assert min(found) >= -0.03
+    assert found.count == 25
+    assert found.median <= 0.01
+    assert abs(found.worst) <= 0.05
+    assert min(found.errors) >= -0.03
 
 
 @pytest.mark.parametrize(("loss", "count"), [("liger", 19), ("unsloth", 33)])
 def test_fused_losses_are_modelled_within_five_percent(loss: str, count: int) -> None:
     found = errors(loss)
-    assert len(found) == count
-    assert (median_error(found) or 1) <= 0.05
-    assert max(map(abs, found)) <= 0.05
+    assert found.count == count
+    assert found.median <= 0.05
+    assert abs(found.worst) <= 0.05
 
 
 def test_what_stays_between_steps_is_estimated_too() -> None:
     runs, traces = load_runs(FOLDER), load_traces(FOLDER)
     steady = {run.id: run.steady_bytes for run in runs.runs}
-    found = [(trace.steady_bytes + CUBLAS_HANDLES * CUBLAS_BYTES) / steady[name] - 1 for name, trace in traces.items()]
-    assert (median_error(found) or 1) <= 0.001
-    assert max(map(abs, found)) <= 0.05
+    beside = CUBLAS_HANDLES * CUBLAS_BYTES
+    found = deviations((trace.steady_bytes + beside) / steady[name] - 1 for name, trace in traces.items())
+    assert found is not None
+    assert found.median <= 0.001
+    assert abs(found.worst) <= 0.05
 
 
 def test_only_the_runs_without_a_trace_have_a_reason() -> None:
     assert all(bool(row.reason) == (row.estimated_bytes is None) for row in comparisons())
-    assert {row.run.method for row in comparisons() if row.reason} == {"gptq-lora"}
+    assert {(row.run.method, row.reason) for row in comparisons() if row.reason} == {("gptq-lora", "gptq_kernels")}
+
+
+def test_a_run_that_could_be_traced_and_was_not_says_so() -> None:
+    runs = load_runs(FOLDER)
+    assert {row.reason for row in compared(runs, {}) if row.run.traceable} == {"not_traced_yet"}
 
 
 def test_the_gpu_adds_two_work_spaces() -> None:
@@ -99,6 +107,7 @@ def test_rank_16_on_four_projections_of_mistral_is_13_631_488_parameters() -> No
 @pytest.mark.parametrize("method", ["full", "lora", "qlora"])
 def test_no_rule_and_no_calculator_comes_near_on_the_same_runs(method: str) -> None:
     rows = [row for row in comparisons() if row.run.method == method and row.error is not None]
-    ours = median_error([row.error for row in rows if row.error is not None]) or 0
-    others = [median_error(peer_errors(rows, peer.name)) for peer in PEERS]
-    assert ours < min(error for error in others if error is not None)
+    ours = deviations(row.error for row in rows)
+    others = [deviations(row.peer_error(peer.name) for row in rows) for peer in PEERS]
+    assert ours is not None
+    assert ours.median < min(found.median for found in others if found is not None)

@@ -9,10 +9,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.memory.deviations import deviations
 from sitegen.memory.measured import is_probe
-from sitegen.memory.validation import Compared, compared, median_error
+from sitegen.memory.validation import Compared, compared
 from sitegen.records.bills import merged
 from sitegen.records.store import load_all
+from sitegen.records.summary import net_peak_bytes
 from sitegen.units import MB_BYTES
 
 MEASUREMENTS: Final = Path(__file__).parents[2] / "measurements"
@@ -42,9 +44,9 @@ def test_no_probe_validates_anything() -> None:
 
 
 def test_the_median_error_is_at_most_three_thousandths() -> None:
-    error = median_error(_under("fixed"))
-    assert error is not None
-    assert error <= 0.003
+    found = deviations(row.error for row in _under("fixed"))
+    assert found is not None
+    assert found.median <= 0.003
 
 
 def test_no_row_lies_beyond_the_larger_of_one_percent_and_12_mb() -> None:
@@ -54,12 +56,22 @@ def test_no_row_lies_beyond_the_larger_of_one_percent_and_12_mb() -> None:
         if abs(row.estimated_bytes - row.measured_bytes) > max(WORST_SHARE * row.measured_bytes, WORST_BYTES)
     ]
     assert beyond == []
+    assert not any(row.is_missed for row in _under("fixed"))
 
 
 def test_the_systems_allocator_stays_within_its_interval_which_is_not_too_wide() -> None:
     rows = _under("default")
     assert sum(row.is_covered for row in rows) >= 0.95 * len(rows)
     assert statistics.median(row.width for row in rows) <= 0.30
+    assert [row for row in rows if row.is_missed] == [row for row in rows if not row.is_covered]
+
+
+def test_a_row_counts_its_samples_and_those_within_its_interval() -> None:
+    for row in _under("default"):
+        low, high = row.interval_bytes
+        peaks = [net_peak_bytes(sample) or 0 for sample in row.record.samples]
+        assert row.covered_samples == sum(low <= peak <= high for peak in peaks)
+        assert row.is_repeated == (len(peaks) >= 3)
 
 
 def test_without_bills_or_probes_nothing_is_compared() -> None:
@@ -68,9 +80,10 @@ def test_without_bills_or_probes_nothing_is_compared() -> None:
     assert compared([record for record in records if not is_probe(record)], merged(MEASUREMENTS)) == ()
 
 
-def test_usual_rules_speak_of_training_alone() -> None:
+def test_usual_rules_speak_of_training_with_adam_alone() -> None:
     for row in _rows():
-        assert bool(row.peers) == (row.record.case.mode == "training")
+        case = row.record.case
+        assert bool(row.peers) == (case.mode == "training" and case.optimizer == "adamw")
 
 
 def test_weights_times_four_is_what_it_says() -> None:
@@ -82,3 +95,5 @@ def test_weights_times_four_is_what_it_says() -> None:
         == replace(one.record.case, model="smollm2-135m-instruct", mode="training", method="full", dtype="float32")
     )
     assert row.peers["accelerate estimate-memory"] == 16 * 134_515_008
+    assert row.peer_error("accelerate estimate-memory") == 16 * 134_515_008 / row.measured_bytes - 1
+    assert row.peer_error("none of them") is None

@@ -10,12 +10,17 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.project import Project, Settings
+from sitegen.records import published
+from sitegen.records.bills import merged
 from sitegen.records.model import Record
+from sitegen.records.store import load_all
 from sitegen.render.build import render
-from sitegen.render.series import Series
+from sitegen.render.series import Series, chosen
 from tests.factories import TRAINING, record, reference_suite, write_records
 
-CONTENT = Path(__file__).parents[2] / "content"
+ROOT = Path(__file__).parents[2]
+CONTENT = ROOT / "content"
+MEASUREMENTS = ROOT / "measurements"
 
 MakeProject = Callable[..., Project]
 
@@ -53,3 +58,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def series() -> Series:
     """A whole reference suite."""
     return Series(reference_suite())
+
+
+@pytest.fixture(scope="session")
+def committed() -> Series:
+    """What this project's site speaks of, with its traces and the published runs."""
+    folder = MEASUREMENTS / published.FOLDER
+    others = published.load_runs(folder), published.load_traces(folder)
+    return Series(chosen(load_all(MEASUREMENTS), None).records, merged(MEASUREMENTS), others)
