@@ -10,7 +10,6 @@ from sitegen.memory.published import Comparison
 from sitegen.memory.validation import Compared
 from sitegen.records.case import Case
 from sitegen.render.labels import ALLOCATOR_NAMES, OPTIMIZER_NAMES, cores, processor, pytorch, transformers
-from sitegen.render.published_tables import METHODS
 from sitegen.render.series import Series
 from sitegen.render.tables import Cell, Column, Row, Table
 from sitegen.render.validation_tables import ABSENT, GROUPS, group_of
@@ -78,7 +77,7 @@ def _others(series: Series, rows: Sequence[Comparison]) -> dict[str, str]:
         f"Transformers {_listed(stack.versions['transformers'] for stack in stacks)}",
         "Architectures": _listed(model.config["model_type"] for model in models),
         "Paramètres": _parameters(model.parameters for model in models),
-        "Cas": f"Entraînement {listed([name for key, name in METHODS.items() if key in methods])}",
+        "Cas": listed([GROUPS[key] for key in GROUPS if key in methods]),
         "Taille de lot": _range(row.run.batch_size for row in rows),
         "Longueur de séquence, en jetons": _range(row.run.sequence_length for row in rows),
         "Rang de l’adaptateur": _range(row.run.lora_rank for row in rows if row.run.lora_rank),

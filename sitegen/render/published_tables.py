@@ -21,12 +21,18 @@ GROUPS: Final = {
     "unsloth": "Noyaux fusionnés d’Unsloth, modélisés",
     "untraced": "Sans estimation",
 }
-METHODS: Final = {"full": "complet", "lora": "LoRA", "qlora": "QLoRA", "gptq-lora": "LoRA sur poids GPTQ"}
+METHODS: Final = {"full": "complète", "lora": "LoRA", "qlora": "QLoRA", "gptq-lora": "LoRA sur GPTQ"}
 REASONS: Final[dict[Reason, str]] = {
     "gptq_kernels": "noyaux GPTQ",
     "not_traced_yet": "pas encore tracé",
 }
 """Why a run has no estimate, as short as a cell; the note under the table says more."""
+_NOTE: Final = (
+    f"{DIFFERENCE} Dans chaque groupe, les plus grands d’abord ; 0,00 est moins d’un demi-centième de pour cent. "
+    "Chaque mesure mène au tableau publié. k-bit : peft a préparé le modèle, et mis en float32 ce qui n’est pas "
+    "quantifié. Noyaux GPTQ : ils sont écrits en Triton, et ce qu’ils allouent ne se voit que sur un GPU ; il n’y en "
+    "avait pas ici."
+)
 
 
 def by_group(series: Series) -> Table:
@@ -66,18 +72,17 @@ def every_run(series: Series) -> Table:
         "estime-publies-lignes",
         "Chaque essai publié, estimé et mesuré",
         (
-            Column("Essai"),
-            Column("transformers"),
+            Column("Modèle"),
+            Column("Méthode"),
+            Column("Lot × longueur", numeric=True),
+            Column("Transformers", numeric=True),
             Column("Mesuré", "Mo", numeric=True),
             Column("Estimé", "Mo", numeric=True),
             Column("Écart", "Mo", numeric=True),
             Column("Écart", "%", numeric=True),
         ),
         rows,
-        f"{DIFFERENCE} Dans chaque groupe, les plus grands d’abord. Noyaux GPTQ : ils sont écrits en Triton, et ce "
-        "qu’ils allouent ne se voit que sur un GPU ; il n’y en avait pas ici. Chaque mesure mène au tableau publié."
-        if rows
-        else NO_RUN,
+        _NOTE if rows else NO_RUN,
     )
 
 
@@ -93,23 +98,41 @@ def _grouped(series: Series) -> Iterable[tuple[str, Comparison]]:
 
 def _row(row: Comparison, stack: PublishedStack, section: str) -> Row:
     """One run; its measure leads to where it was published."""
-    published = measured(row.run.measured_bytes, stack.sources[0], kind="quoted")
-    versions = Cell(stack.versions["transformers"])
+    tokens = float(row.run.batch_size * row.run.sequence_length)
+    run = (
+        Cell(_method(row)),
+        Cell(_size(row), tokens),
+        Cell(stack.versions["transformers"]),
+        measured(row.run.measured_bytes, stack.sources[0], kind="quoted"),
+    )
+    header = Cell(_model(row), lang="en")
     if row.estimated_bytes is None or row.error is None:
         nothing = Cell("—")
-        return Row(Cell(name_of(row)), (versions, published, Cell(REASONS[row.reason]), nothing, nothing), section)
+        return Row(header, (*run, Cell(REASONS[row.reason]), nothing, nothing), section)
     figures = (
         measured(row.estimated_bytes, kind="estimated"),
         difference(row.estimated_bytes - row.run.measured_bytes),
         share(row.error),
     )
-    return Row(Cell(name_of(row)), (versions, published, *figures), section)
+    return Row(header, (*run, *figures), section)
 
 
 def name_of(row: Comparison) -> str:
-    """E.g. « Mistral-7B-v0.1, LoRA de rang 16, 4 × 4 096 »."""
-    run = row.run
-    rank = f" de rang {run.lora_rank}" if run.lora_rank else ""
-    size = f"{run.batch_size}{NO_BREAK}×{NO_BREAK}{number(run.sequence_length)}"
-    prepared = ", préparation k-bit" if run.kbit_preparation else ""
-    return f"{run.model.partition('/')[2]}, {METHODS[run.method]}{rank}, {size}{prepared}"
+    """E.g. « Mistral-7B-v0.1, LoRA, 4 × 4 096 »."""
+    return f"{_model(row)}, {_method(row)}, {_size(row)}"
+
+
+def _model(row: Comparison) -> str:
+    """The model without its publisher."""
+    return row.run.model.partition("/")[2]
+
+
+def _method(row: Comparison) -> str:
+    """What trains, and whether peft's k-bit preparation ran."""
+    prepared = ", k-bit" if row.run.kbit_preparation else ""
+    return f"{METHODS[row.run.method]}{prepared}"
+
+
+def _size(row: Comparison) -> str:
+    """Batch and length."""
+    return f"{row.run.batch_size}{NO_BREAK}×{NO_BREAK}{number(row.run.sequence_length)}"

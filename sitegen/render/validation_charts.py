@@ -29,7 +29,7 @@ from sitegen.render.tables import Cell, Column, Row, Table
 from sitegen.render.validation_tables import GROUPS, group_of
 
 Case = Compared | Comparison
-_HOLLOW: Final = "point creux"
+_KEY: Final = "Point plein : mesuré ici, à seuil fixe. Point creux : publié par d’autres."
 _MARGIN: Final = 1.08
 """An axis of errors ends a little after the largest one."""
 
@@ -54,8 +54,8 @@ def own_errors(series: Series, prefix: str = PREFIX) -> Chart:
     return _chart(
         f"{prefix}-ecarts",
         "L’écart de chaque estimation à la mesure",
-        f"Un point par essai ; à droite, l’écart médian. Plein : mesuré ici, à seuil fixe. {_HOLLOW.capitalize()} : "
-        "publié par d’autres.",
+        "À gauche de la ligne, l’estimation est trop basse ; à droite, trop haute. "
+        f"Au bout de la rangée, l’écart médian. {_KEY}",
         picture,
         _table("Les écarts de l’estimation", "Groupe", [(name, _deviations(rows, THIS_SITE)) for name, rows in found]),
     )
@@ -73,15 +73,15 @@ def rules(series: Series, prefix: str = PREFIX) -> Chart:
     return _chart(
         f"{prefix}-regles",
         "Estimé sur mesuré : ce site et les règles usuelles",
-        "Un point par entraînement, à l’estimation divisée par la mesure ; chaque graduation double. À droite, l’écart "
-        f"médian. Plein : mesuré ici. {_HOLLOW.capitalize()} : publié par d’autres.",
+        "Chaque entraînement, à son estimation divisée par sa mesure ; d’une graduation à l’autre, le rapport double. "
+        f"Au bout de la rangée, l’écart médian. {_KEY}",
         scattered(strips, _ratio_scale(errors), (0.0, "Mesuré")),
         _table("Les écarts de chaque règle", "Règle ou calculateur", found),
     )
 
 
 VALIDATION_CHARTS: Final[dict[str, Callable[..., Chart]]] = {"own_errors": own_errors, "rules": rules}
-_PUBLISHED: Final = {"transformers": "perte tracée", "liger": "Liger", "unsloth": "Unsloth"}
+_PUBLISHED: Final = {"transformers": "perte tracée", "liger": "noyaux Liger", "unsloth": "noyaux Unsloth"}
 
 
 def _chart(identifier: str, title: str, caption: str, picture: Picture, table: Table) -> Chart:
@@ -131,7 +131,7 @@ def _figure(rows: Iterable[Case], name: str) -> str:
 
 def _error_scale(errors: Sequence[float]) -> Scale:
     """Both ways as far as the largest error, with a graduation each percent, or each few."""
-    reach = _MARGIN * max(map(abs, errors))
+    reach = _MARGIN * max(_STEPS[0], *map(abs, errors))
     step = next(
         step for step in (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if reach / step < _MOST_MARKS
     )
@@ -150,7 +150,7 @@ def _ratio_scale(errors: Sequence[float]) -> Scale:
 def _times(power: int) -> str:
     """``÷ 4``, ``1``, ``× 2``."""
     if power == 0:
-        return "×\u00a01"
+        return f"×{NO_BREAK}1"
     return f"×{NO_BREAK}{2**power}" if power > 0 else f"÷{NO_BREAK}{2**-power}"
 
 

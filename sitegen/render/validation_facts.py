@@ -16,7 +16,7 @@ from sitegen.memory.peers import PEERS
 from sitegen.memory.published import Comparison, Group
 from sitegen.memory.validation import Compared
 from sitegen.records.case import DEFAULT_MODEL, Allocator
-from sitegen.render.evidence import Evidence
+from sitegen.render.evidence import Evidence, MissingFigureError
 from sitegen.render.origins import Fact, Source
 
 PAGE: Final = "estime-et-mesure/index.html"
@@ -27,9 +27,15 @@ def _signed_share(value: float) -> str:
     return change(value, 2)
 
 
+def _missing() -> MissingFigureError:
+    """There are rows, but none of the kind that a figure is of."""
+    return MissingFigureError("no row of this kind has an estimate", "Trace them: sitegen trace")
+
+
 def _known(found: Deviations | None) -> Deviations:
-    """Errors of rows that `Evidence` found: there are some."""
-    assert found is not None  # noqa: S101  # it raises without rows, and each of them has an error
+    """Errors of which there are some; raises `MissingFigureError` otherwise."""
+    if found is None:
+        raise _missing()
     return found
 
 
@@ -44,9 +50,11 @@ def _others(e: Evidence, *groups: Group) -> Deviations:
 
 
 def _rule_medians(rows: Iterable[Compared | Comparison]) -> list[float]:
-    """The median error of each rule on the rows that it speaks of."""
+    """The median error of each rule on the rows that it speaks of; raises where none of them speaks."""
     known = list(rows)
     found = [deviations(row.peer_error(peer.name) for row in known) for peer in PEERS]
+    if not any(found):
+        raise _missing()
     return [each.median for each in found if each is not None]
 
 
@@ -56,8 +64,8 @@ def _repeated(e: Evidence) -> list[Compared]:
 
 
 def _width(rows: Iterable[Compared]) -> float:
-    """Median width of the intervals; 0 without rows."""
-    return statistics.median([row.width for row in rows] or [0.0])
+    """Median width of the intervals; raises without rows."""
+    return _known(deviations(row.width for row in rows)).median
 
 
 def _architectures(e: Evidence) -> int:
@@ -124,6 +132,9 @@ VALIDATION_FACTS: Final[dict[str, Fact]] = {
     # The usual rules on our rows
     "rules": _of(*_RULES, number, lambda _: len(PEERS)),
     "rules_rows": _of(*_RULES, number, lambda e: _count(row for row in e.compared("fixed") if row.peers)),
+    "rules_ours": _of(
+        *_RULES, small_percent, lambda e: _known(deviations(r.error for r in e.compared("fixed") if r.peers)).median
+    ),
     "rules_best": _of(*_RULES, percent, lambda e: min(_rule_medians(e.compared("fixed")))),
     "rules_worst": _of(*_RULES, percent, lambda e: max(_rule_medians(e.compared("fixed")))),
     # What others published

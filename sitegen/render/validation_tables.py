@@ -69,7 +69,7 @@ def misses(series: Series) -> Table:
     missed = sorted((row for row in series.compared if row.is_missed), key=lambda row: -abs(row.error))
     return Table(
         "estime-hors-bornes",
-        "Chaque essai hors des bornes, à seuil fixe, ou hors de l’intervalle, sous l’allocateur du système",
+        "Les essais hors des bornes, ou hors de l’intervalle",
         (
             Column("Essai"),
             *_SIZES,
