@@ -81,6 +81,7 @@ def _others(series: Series, rows: Sequence[Comparison]) -> dict[str, str]:
         "Taille de lot": _range(row.run.batch_size for row in rows),
         "Longueur de séquence, en jetons": _range(row.run.sequence_length for row in rows),
         "Rang de l’adaptateur": _range(row.run.lora_rank for row in rows if row.run.lora_rank),
+        "Format des poids": "16 bits, et 4 bits pour QLoRA",
         "Optimiseur": OPTIMIZER_NAMES["adamw"],
         "Attention": "FlashAttention-2",
         "Options": "points de contrôle de gradient (réentrants)",

@@ -10,11 +10,10 @@ from sitegen.memory.deviations import Deviations, deviations
 from sitegen.memory.peers import PEERS
 from sitegen.memory.published import Comparison
 from sitegen.memory.validation import Compared
-from sitegen.render.labels import short_label
 from sitegen.render.published_tables import name_of
 from sitegen.render.series import Series
 from sitegen.render.tables import Cell, Column, Row, Table, address
-from sitegen.render.validation_tables import ABSENT
+from sitegen.render.validation_tables import ABSENT, without_mode
 
 THIS_SITE: Final = "Ce site"
 _METHODS: Final = (("full", "complet"), ("lora", "LoRA"), ("qlora", "QLoRA"))
@@ -116,7 +115,7 @@ def by_method(series: Series) -> Table:
 
 def our_rows(series: Series) -> Table:
     """Every error of every rule on our rows."""
-    rows = tuple(_line(Cell(short_label(row.record.case), href=address(row.record)), row) for row in _trained(series))
+    rows = tuple(_line(Cell(without_mode(row.record.case), href=address(row.record)), row) for row in _trained(series))
     return _every("estime-regles-lignes", "Nos entraînements", rows, ABSENT)
 
 

@@ -21,7 +21,7 @@ GROUPS: Final = {
     "unsloth": "Noyaux fusionnés d’Unsloth, modélisés",
     "untraced": "Sans estimation",
 }
-METHODS: Final = {"full": "complète", "lora": "LoRA", "qlora": "QLoRA", "gptq-lora": "LoRA sur GPTQ"}
+METHODS: Final = {"full": "complète", "lora": "LoRA", "qlora": "QLoRA", "gptq-lora": "GPTQ-LoRA"}
 REASONS: Final[dict[Reason, str]] = {
     "gptq_kernels": "noyaux GPTQ",
     "not_traced_yet": "pas encore tracé",

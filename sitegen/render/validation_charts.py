@@ -34,6 +34,8 @@ _MARGIN: Final = 1.08
 """An axis of errors ends a little after the largest one."""
 
 
+_ROOM: Final = 0.2
+"""What an axis of ratios has beyond the last dot, a doubling being 1."""
 _STEPS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _MOST_MARKS: Final = 3
 """Graduations on either side of an axis of errors, less than."""
@@ -73,7 +75,7 @@ def rules(series: Series, prefix: str = PREFIX) -> Chart:
     return _chart(
         f"{prefix}-regles",
         "Estimé sur mesuré : ce site et les règles usuelles",
-        "Chaque entraînement, à son estimation divisée par sa mesure ; d’une graduation à l’autre, le rapport double. "
+        "Chaque entraînement, à son estimation divisée par sa mesure ; d’une graduation à l’autre, un facteur quatre. "
         f"Au bout de la rangée, l’écart médian. {_KEY}",
         scattered(strips, _ratio_scale(errors), (0.0, "Mesuré")),
         _table("Les écarts de chaque règle", "Règle ou calculateur", found),
@@ -81,7 +83,7 @@ def rules(series: Series, prefix: str = PREFIX) -> Chart:
 
 
 VALIDATION_CHARTS: Final[dict[str, Callable[..., Chart]]] = {"own_errors": own_errors, "rules": rules}
-_PUBLISHED: Final = {"transformers": "perte tracée", "liger": "noyaux Liger", "unsloth": "noyaux Unsloth"}
+_PUBLISHED: Final = {"transformers": "perte tracée", "liger": "Liger", "unsloth": "Unsloth"}
 
 
 def _chart(identifier: str, title: str, caption: str, picture: Picture, table: Table) -> Chart:
@@ -141,10 +143,10 @@ def _error_scale(errors: Sequence[float]) -> Scale:
 
 
 def _ratio_scale(errors: Sequence[float]) -> Scale:
-    """Powers of two, from the smallest ratio to the largest."""
-    low, high = math.log2(1 + min(errors)), math.log2(1 + max(errors))
-    marks = range(math.ceil(low - 0.2), math.floor(high + 0.2) + 1)
-    return Scale(low - 0.2, high + 0.2, tuple((float(mark), _times(mark)) for mark in marks))
+    """Powers of four, from the smallest ratio to the largest, in logarithms of base 2."""
+    low, high = math.log2(1 + min(errors)) - _ROOM, math.log2(1 + max(errors)) + _ROOM
+    marks = range(2 * math.ceil(low / 2), math.floor(high) + 1, 2)
+    return Scale(low, high, tuple((float(mark), _times(mark)) for mark in marks))
 
 
 def _times(power: int) -> str:

@@ -86,7 +86,7 @@ def every_row(series: Series) -> Table:
     """Every record beside its estimate, under the allocator whose peak is that of the live tensors."""
     rows = tuple(
         Row(
-            Cell(_without_mode(row.record.case), href=address(row.record)),
+            Cell(without_mode(row.record.case), href=address(row.record)),
             (
                 measured(row.measured_bytes),
                 measured(row.estimated_bytes, kind="estimated"),
@@ -109,7 +109,7 @@ def every_row(series: Series) -> Table:
 def default_rows(series: Series) -> Table:
     """The rows under the system's own allocator, each with the interval that the other rows give it."""
     rows = tuple(
-        Row(Cell(_without_mode(row.record.case), href=address(row.record)), _interval(row), section)
+        Row(Cell(without_mode(row.record.case), href=address(row.record)), _interval(row), section)
         for section, row in _grouped(_under(series, "default"))
     )
     return Table(
@@ -220,7 +220,7 @@ def _interval(row: Compared) -> tuple[Cell, ...]:
     )
 
 
-def _without_mode(case: Case) -> str:
+def without_mode(case: Case) -> str:
     """The case's name without what the line above its group says: « Lot de 8, 256 jetons »."""
     rest = short_label(case).partition(", ")[2]
     return rest if rest.startswith("synthetic-") else f"{rest[:1].upper()}{rest[1:]}"

@@ -69,7 +69,7 @@ def test_an_error_lies_where_the_graduations_say(committed: Series) -> None:
     assert any(dot.value == pytest.approx(zero + 100 * worst.error * (one - zero), abs=2) for dot in dots)
 
 
-def test_each_graduation_of_the_rules_doubles_the_one_before(committed: Series) -> None:
+def test_each_graduation_of_the_rules_is_four_times_the_one_before(committed: Series) -> None:
     picture = validation_charts.rules(committed).picture
     gaps = {right.value - left.value for left, right in zip(picture.ticks, picture.ticks[1:], strict=False)}
     assert max(gaps) - min(gaps) <= 1
@@ -78,7 +78,7 @@ def test_each_graduation_of_the_rules_doubles_the_one_before(committed: Series) 
     row = next(row for row in committed.published if row.error is not None)
     said = row.peers[PEERS[0].name] or row.peers["16 octets par paramètre"]
     assert said is not None
-    expected = rule + math.log2(said / row.run.measured_bytes) * max(gaps)
+    expected = rule + math.log(said / row.run.measured_bytes, 4) * max(gaps)
     assert any(dot.value == pytest.approx(expected, abs=10) for dot in picture.dots)
 
 
