@@ -23,9 +23,13 @@ Reason = Literal["", "gptq_kernels", "not_traced_yet"]
 
 
 class Comparison(NamedTuple):
-    """A run, our estimate of its peak (``None`` with the reason why), and what the others say (by name)."""
+    """A run, how many parameters its model has, our estimate of its peak, and what the others say (by name).
+
+    Without an estimate there is a reason.
+    """
 
     run: PublishedRun
+    parameters: int
     group: Group
     estimated_bytes: int | None
     reason: Reason
@@ -55,9 +59,11 @@ def compared(published: PublishedRuns, traces: Mapping[str, PublishedTrace]) -> 
 def _comparison(run: PublishedRun, model: PublishedModel, trace: PublishedTrace | None) -> Comparison:
     """One run."""
     if trace is None:
-        return Comparison(run, "untraced", None, "not_traced_yet" if run.traceable else "gptq_kernels", {})
+        return Comparison(
+            run, model.parameters, "untraced", None, "not_traced_yet" if run.traceable else "gptq_kernels", {}
+        )
     said = {peer.name: peer.bytes_of(setting_of(run, model)) for peer in PEERS}
-    return Comparison(run, run.loss, estimated_bytes(trace), "", said)
+    return Comparison(run, model.parameters, run.loss, estimated_bytes(trace), "", said)
 
 
 def setting_of(run: PublishedRun, model: PublishedModel) -> Setting:

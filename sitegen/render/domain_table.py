@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from sitegen.french import NO_BREAK, listed, megabytes, number
@@ -53,7 +53,7 @@ def _ours(series: Series, rows: Sequence[Compared]) -> dict[str, str]:
         "Versions": f"{pytorch(series.environment)}, {transformers(series.environment)}",
         "Architectures": _listed(row.bill.model_type for row in rows),
         "Paramètres": _parameters(row.bill.parameters for row in rows),
-        "Cas": listed([name for key, name in GROUPS.items() if key in kinds]),
+        "Cas": _kinds(kinds),
         "Taille de lot": _range(case.batch_size for case in cases),
         "Longueur de séquence, en jetons": _range(case.sequence_length for case in cases),
         "Rang de l’adaptateur": _range(case.lora_rank for case in cases if case.method != "full"),
@@ -77,7 +77,7 @@ def _others(series: Series, rows: Sequence[Comparison]) -> dict[str, str]:
         f"Transformers {_listed(stack.versions['transformers'] for stack in stacks)}",
         "Architectures": _listed(model.config["model_type"] for model in models),
         "Paramètres": _parameters(model.parameters for model in models),
-        "Cas": listed([GROUPS[key] for key in GROUPS if key in methods]),
+        "Cas": _kinds(methods),
         "Taille de lot": _range(row.run.batch_size for row in rows),
         "Longueur de séquence, en jetons": _range(row.run.sequence_length for row in rows),
         "Rang de l’adaptateur": _range(row.run.lora_rank for row in rows if row.run.lora_rank),
@@ -88,6 +88,12 @@ def _others(series: Series, rows: Sequence[Comparison]) -> dict[str, str]:
         "Mémoire": "allouée par PyTorch, sur une seule carte",
         "Pic mesuré": _sizes(row.run.measured_bytes for row in rows),
     }
+
+
+def _kinds(found: Collection[str]) -> str:
+    """Which kinds of cases, in their order."""
+    names = [name for key, name in GROUPS.items() if key in found]
+    return listed([name if name.endswith("LoRA") else name.lower() for name in names])
 
 
 def _listed(values: Iterable[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from sitegen.french import number, signed
@@ -13,9 +14,14 @@ from sitegen.memory.validation import Compared
 from sitegen.render.published_tables import name_of
 from sitegen.render.series import Series
 from sitegen.render.tables import Cell, Column, Row, Table, address
+from sitegen.render.validation_facts import PAGE
 from sitegen.render.validation_tables import ABSENT, without_mode
 
+_OURS_ID: Final = "estime-regles-lignes"
+_OTHERS_ID: Final = "estime-publies-regles-lignes"
 THIS_SITE: Final = "Ce site"
+Sets = Sequence[tuple[str, str, Sequence[Compared | Comparison]]]
+"""What the rules are asked of: a title, the table of the rows, the rows."""
 _METHODS: Final = (("full", "complet"), ("lora", "LoRA"), ("qlora", "QLoRA"))
 _DASH: Final = "Un tiret : la règle ne dit rien de ce cas."
 _DESCRIPTIONS: Final = {
@@ -67,38 +73,34 @@ def descriptions(_: Series) -> Table:
 
 def errors(series: Series) -> Table:
     """How many cases each rule speaks of, its median and its largest error, on our rows and on the published ones."""
-    ours, others = _trained(series), _published(series)
-    names = ("Ici", "Publiés")
+    sets: Sets = (("Ici", _OURS_ID, _trained(series)), ("Publiés", _OTHERS_ID, _published(series)))
+    known = any(rows for _, _, rows in sets)
+    lines = tuple(
+        Row(Cell(name), tuple(cell for _, rows_id, rows in sets for cell in _three(_errors(rows, name), rows_id)))
+        for name in _names()
+    )
     return Table(
         "estime-regles-ecarts",
         "L’écart de chaque règle, sur nos entraînements avec AdamW et sur les essais publiés",
         (
             Column("Règle ou calculateur"),
             *(
-                column
-                for name in names
-                for column in (
-                    Column(f"{name} : essais", numeric=True),
-                    Column(f"{name} : écart médian", "%", numeric=True),
-                    Column(f"{name} : le plus grand", "%", numeric=True),
-                )
+                Column(f"{title} : {what}", unit, numeric=True)
+                for title, _, _ in sets
+                for what, unit in (("essais", None), ("écart médian", "%"), ("le plus grand", "%"))
             ),
         ),
-        tuple(Row(Cell(name), (*_three(_errors(ours, name)), *_three(_errors(others, name)))) for name in _names())
-        if ours or others
-        else (),
-        _DASH if ours or others else ABSENT,
+        lines if known else (),
+        f"{_DASH} Chaque écart médian mène à ses lignes." if known else ABSENT,
     )
 
 
 def by_method(series: Series) -> Table:
     """The median error of each rule, method by method: most were written for one of them."""
-    sets = (("Ici", _trained(series)), ("Publiés", _published(series)))
-    rows = tuple(
-        Row(
-            Cell(name),
-            tuple(_median(_errors(_of(known, key), name)) for _, known in sets for key, _ in _METHODS),
-        )
+    sets: Sets = (("Ici", _OURS_ID, _trained(series)), ("Publiés", _OTHERS_ID, _published(series)))
+    known = any(rows for _, _, rows in sets)
+    lines = tuple(
+        Row(Cell(name), tuple(_median(_errors(_of(rows, key), name)) for _, _, rows in sets for key, _ in _METHODS))
         for name in _names()
     )
     return Table(
@@ -106,23 +108,23 @@ def by_method(series: Series) -> Table:
         "L’écart médian de chaque règle, selon la méthode",
         (
             Column("Règle ou calculateur"),
-            *(Column(f"{title} : {method}", "%", numeric=True) for title, _ in sets for _, method in _METHODS),
+            *(Column(f"{title} : {method}", "%", numeric=True) for title, _, _ in sets for _, method in _METHODS),
         ),
-        rows if any(known for _, known in sets) else (),
-        _DASH if any(known for _, known in sets) else ABSENT,
+        lines if known else (),
+        _DASH if known else ABSENT,
     )
 
 
 def our_rows(series: Series) -> Table:
     """Every error of every rule on our rows."""
     rows = tuple(_line(Cell(without_mode(row.record.case), href=address(row.record)), row) for row in _trained(series))
-    return _every("estime-regles-lignes", "Nos entraînements", rows, ABSENT)
+    return _every(_OURS_ID, "Nos entraînements", rows, ABSENT)
 
 
 def published_rows(series: Series) -> Table:
     """Every error of every rule on the published runs."""
     rows = tuple(_line(Cell(name_of(row)), row) for row in _published(series))
-    return _every("estime-publies-regles-lignes", "Les essais publiés", rows, ABSENT)
+    return _every(_OTHERS_ID, "Les essais publiés", rows, ABSENT)
 
 
 def _every(identifier: str, name: str, rows: tuple[Row, ...], absent: str) -> Table:
@@ -172,12 +174,12 @@ def _errors(rows: Sequence[Compared | Comparison], name: str) -> Deviations | No
     return deviations(error_of(row, name) for row in rows)
 
 
-def _three(found: Deviations | None) -> tuple[Cell, Cell, Cell]:
-    """Count, median, largest."""
+def _three(found: Deviations | None, rows_id: str) -> tuple[Cell, Cell, Cell]:
+    """Count, median, which leads to the rows, and largest."""
     if found is None:
         return Cell("—"), Cell("—"), Cell("—")
-    worst = Cell(signed(100 * found.worst, 2), found.worst)
-    return Cell(number(found.count), float(found.count)), _median(found), worst
+    median = replace(_median(found), href=f"{PAGE}#{rows_id}")
+    return Cell(number(found.count), float(found.count)), median, Cell(signed(100 * found.worst, 2), found.worst)
 
 
 def _median(found: Deviations | None) -> Cell:

@@ -12,8 +12,10 @@ from sitegen.memory.published import Comparison, Reason
 from sitegen.records.published import PublishedStack
 from sitegen.render.series import Series
 from sitegen.render.tables import Cell, Column, Row, Table, measured
+from sitegen.render.validation_facts import PAGE
 from sitegen.render.validation_tables import DIFFERENCE, difference, section_line, share
 
+_ROWS_ID: Final = "estime-publies-lignes"
 NO_RUN: Final = "Aucun essai publié dans ce projet."
 GROUPS: Final = {
     "transformers": "Perte de transformers, tracée",
@@ -54,7 +56,7 @@ def by_group(series: Series) -> Table:
                 Cell(GROUPS[key]),
                 (
                     Cell(number(found.count), float(found.count)),
-                    Cell(number(100 * found.median, 4), found.median),
+                    Cell(number(100 * found.median, 4), found.median, f"{PAGE}#{_ROWS_ID}"),
                     *(Cell(signed(100 * one, 4), one) for one in (max(found.errors), min(found.errors))),
                 ),
             )
@@ -69,7 +71,7 @@ def every_run(series: Series) -> Table:
     """Every published run beside its estimate, or the reason why it has none."""
     rows = tuple(_row(row, series.published_stacks[row.run.stack], section) for section, row in _grouped(series))
     return Table(
-        "estime-publies-lignes",
+        _ROWS_ID,
         "Chaque essai publié, estimé et mesuré",
         (
             Column("Modèle"),

@@ -120,6 +120,7 @@ VALIDATION_FACTS: Final[dict[str, Fact]] = {
     "validation_within_share": _row(
         percent, lambda e: statistics.fmean(row.is_within_bounds for row in e.compared("fixed"))
     ),
+    "validation_largest": _row(number, lambda e: max(row.bill.parameters for row in e.compared("fixed"))),
     # Under the system's allocator
     "heap_rows": _heap(number, lambda e: len(e.compared("default"))),
     "heap_covered": _heap(number, lambda e: _count(row for row in e.compared("default") if row.is_covered)),
@@ -141,13 +142,16 @@ VALIDATION_FACTS: Final[dict[str, Fact]] = {
     "published_runs": _published(number, lambda e: len(e.published())),
     "published_estimated": _published(number, lambda e: _others(e).count),
     "published_untraced": _published(number, lambda e: _count(r for r in e.published() if r.error is None)),
+    "published_largest": _published(number, lambda e: max(row.parameters for row in e.published())),
     "published_all_median": _published(small_percent, lambda e: _others(e).median),
     "published_rows": _published(number, lambda e: _others(e, "transformers").count),
     "published_median": _published(small_percent, lambda e: _others(e, "transformers").median),
     "published_worst": _published(_signed_share, lambda e: _others(e, "transformers").worst),
     "published_lowest": _published(_signed_share, lambda e: min(_others(e, "transformers").errors)),
-    "published_fused_rows": _published(number, lambda e: _others(e, "liger", "unsloth").count),
-    "published_fused_median": _published(small_percent, lambda e: _others(e, "liger", "unsloth").median),
+    "published_liger_rows": _published(number, lambda e: _others(e, "liger").count),
+    "published_liger_median": _published(small_percent, lambda e: _others(e, "liger").median),
+    "published_unsloth_rows": _published(number, lambda e: _others(e, "unsloth").count),
+    "published_unsloth_median": _published(small_percent, lambda e: _others(e, "unsloth").median),
     "published_fused_worst": _published(_signed_share, lambda e: _others(e, "liger", "unsloth").worst),
     "published_rules_best": _published(percent, lambda e: min(_rule_medians(e.published())), "regles-ecarts"),
     "published_rules_worst": _published(percent, lambda e: max(_rule_medians(e.published())), "regles-ecarts"),

@@ -14,8 +14,11 @@ from sitegen.records.case import Allocator, Case
 from sitegen.render.labels import label, short_label
 from sitegen.render.series import Series
 from sitegen.render.tables import Cell, Column, Row, Table, address, measured
+from sitegen.render.validation_facts import PAGE
 from sitegen.units import MB_BYTES
 
+_FIXED_ID: Final = "estime-lignes"
+_DEFAULT_ID: Final = "estime-systeme"
 ABSENT: Final = "Aucune trace pour ces relevés : la commande sitegen trace les fait."
 DIFFERENCE: Final = "Écart : l’estimation moins la mesure."
 GROUPS: Final = {
@@ -43,8 +46,15 @@ def group_of(case: Case) -> str:
 
 def summary(series: Series) -> Table:
     """How far the estimates are from the measures, under either allocator."""
-    named = (("À seuil fixe", _under(series, "fixed")), ("Celui du système", _under(series, "default")))
-    rows = tuple(_summary_row(name, group) for name, group in named if group)
+    named: tuple[tuple[str, Allocator, str], ...] = (
+        ("À seuil fixe", "fixed", _FIXED_ID),
+        ("Celui du système", "default", _DEFAULT_ID),
+    )
+    rows = tuple(
+        _summary_row(name, group, f"{PAGE}#{rows_id}")
+        for name, allocator, rows_id in named
+        if (group := _under(series, allocator))
+    )
     return Table(
         "estime-resume",
         "L’estimation et la mesure, par allocateur",
@@ -98,7 +108,7 @@ def every_row(series: Series) -> Table:
         for section, row in _grouped(_under(series, "fixed"))
     )
     return Table(
-        "estime-lignes",
+        _FIXED_ID,
         "Chaque essai à seuil fixe, estimé et mesuré",
         (Column("Essai"), *_SIZES, Column("Écart", "Mo", numeric=True), Column("Écart", "%", numeric=True)),
         rows,
@@ -113,7 +123,7 @@ def default_rows(series: Series) -> Table:
         for section, row in _grouped(_under(series, "default"))
     )
     return Table(
-        "estime-systeme",
+        _DEFAULT_ID,
         "Chaque essai sous l’allocateur du système, et l’intervalle tiré des autres",
         (
             Column("Essai"),
@@ -174,8 +184,8 @@ def _line(name: str, rows: Sequence[Compared]) -> str:
     return f"{section_line(name, None, len(rows))}, dont {number(held)} dans l’intervalle"
 
 
-def _summary_row(name: str, rows: Sequence[Compared]) -> Row:
-    """One allocator."""
+def _summary_row(name: str, rows: Sequence[Compared], href: str) -> Row:
+    """One allocator; its median leads to its rows."""
     worst = max(rows, key=lambda row: abs(row.error))
     covered = sum(row.is_covered for row in rows)
     median = statistics.median(abs(row.error) for row in rows)
@@ -184,7 +194,7 @@ def _summary_row(name: str, rows: Sequence[Compared]) -> Row:
         Cell(name),
         (
             Cell(number(len(rows)), float(len(rows))),
-            Cell(number(100 * median, 2), median),
+            Cell(number(100 * median, 2), median, href),
             Cell(signed(100 * worst.error, 2), worst.error, address(worst.record)),
             Cell(f"{number(covered)} sur {number(len(rows))}", covered / len(rows)),
             Cell(number(100 * width), width),

@@ -1,4 +1,7 @@
-/** Tables: columns that sort (the text is French, the raw value in `data-sort`), and regions that scroll by keyboard. */
+/**
+ * Tables: columns that sort (the text is French, the raw value in `data-sort`), regions that scroll by keyboard, and folded ones that
+ * open when an address leads to them.
+ */
 (() => {
   "use strict";
 
@@ -59,6 +62,16 @@
     }
   }
 
+  /** Open what the address names, where the browser does not do it by itself. */
+  function unfold() {
+    const folded = document.getElementById(location.hash.slice(1))?.closest("details.folded:not([open])");
+    if (!folded) return;
+    folded.open = true;
+    document.getElementById(location.hash.slice(1)).scrollIntoView();
+  }
+
+  addEventListener("hashchange", unfold);
+  unfold();
   document.querySelectorAll("table[data-sortable] thead th").forEach(wire);
   const sizes = new ResizeObserver(stop);
   document.querySelectorAll(".table-region, pre[tabindex]").forEach((region) => sizes.observe(region));
