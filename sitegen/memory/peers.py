@@ -75,10 +75,14 @@ def eleuther(setting: Setting) -> float | None:
     return 18 * setting.parameters + each * setting.token_layers if setting.trains_all else None
 
 
-def llama_factory(setting: Setting) -> float:
-    """The column for `x` billion parameters: 8x GB in pure bf16, 2x for LoRA, x/2 for QLoRA in 4 bits."""
-    billions = setting.parameters / 1e9
-    return {"full": 8.0, "lora": 2.0, "qlora": 0.5}[setting.method] * billions * GB_BYTES
+def llama_factory(setting: Setting) -> float | None:
+    """GB for `x` billion parameters: full 18x, 8x in pure bf16; LoRA on 16 bits 2x; QLoRA on 4 bits x/2."""
+    each = _LLAMA_FACTORY.get((setting.method, setting.weight_bytes))
+    return None if each is None else each * setting.parameters / 1e9 * GB_BYTES
+
+
+_LLAMA_FACTORY: Final = {("full", 4.0): 18.0, ("full", 2.0): 8.0, ("lora", 2.0): 2.0, ("qlora", 0.5): 0.5}
+"""By method and bytes a weight as loaded: the lines of its table."""
 
 
 def deepspeed(setting: Setting) -> float | None:

@@ -42,7 +42,7 @@ _DESCRIPTIONS: Final = {
         "préentraînement de modèles GPT-NeoX sur plusieurs cartes, en précision mixte",
     ),
     "LLaMA-Factory": (
-        "huit, deux ou un demi-gigaoctet par milliard de paramètres, selon la méthode",
+        "dix-huit, huit, deux ou un demi-gigaoctet par milliard de paramètres, selon la méthode et le format des poids",
         "ordre de grandeur d’un tableau de sa page d’accueil ; ni lot ni longueur",
     ),
     "DeepSpeed ZeRO-2": (

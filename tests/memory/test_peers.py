@@ -56,9 +56,14 @@ def test_eleuther_counts_18_bytes_and_34_with_checkpointing() -> None:
     assert peers.eleuther(SEVEN_BILLION) == 126e9 + 34 * TOKEN_LAYERS
 
 
-@pytest.mark.parametrize(("method", "gigabytes"), [("full", 8), ("lora", 2), ("qlora", 0.5)])
-def test_llama_factory_counts_in_billions(method: str, gigabytes: float) -> None:
-    assert peers.llama_factory(SEVEN_BILLION._replace(method=method)) == gigabytes * 7e9
+@pytest.mark.parametrize(
+    ("method", "weight_bytes", "gigabytes"),
+    [("full", 4.0, 18), ("full", 2.0, 8), ("lora", 2.0, 2), ("qlora", 0.5, 0.5)],
+)
+def test_llama_factory_counts_in_billions(method: str, weight_bytes: float, gigabytes: float) -> None:
+    # The lines of its table for 32, 16, 16 and 4 bits.
+    setting = SEVEN_BILLION._replace(method=method, weight_bytes=weight_bytes)
+    assert peers.llama_factory(setting) == gigabytes * 7e9
 
 
 def test_deepspeed_needs_20_bytes_a_parameter_on_one_gpu() -> None:
@@ -70,6 +75,7 @@ def test_what_a_source_does_not_cover_is_left_out() -> None:
     assert peers.four_times_weights(lora) is None
     assert peers.eleuther(lora) is None
     assert peers.deepspeed(lora) is None
+    assert peers.llama_factory(lora._replace(weight_bytes=4.0)) is None
 
 
 def test_gpu_poor_counts_its_own_parameters() -> None:
