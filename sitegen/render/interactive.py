@@ -87,13 +87,15 @@ def _span_traces(spans: tuple[Span, ...]) -> list[go.Scatter]:
     ]
     hollow = [(span.start, span.y, span.hover_start) for span in spans]
     full = [(span.end, span.y, span.hover_end) for span in spans]
-    return [*links, _dots(hollow, "var(--paper)"), _dots(full, "var(--peak)")]
+    outline = {"color": "var(--peak)", "width": 2}
+    fills = ((hollow, "var(--paper)"), (full, "var(--peak)"))
+    return [*links, *(_dots(points, {"size": 12, "color": fill, "line": outline}) for points, fill in fills)]
 
 
 _LINK: Final = {"color": "var(--edge)", "width": 3}
 
 
-def _dots(points: list[tuple[int, int, str]], fill: str) -> go.Scatter:
+def _dots(points: list[tuple[int, int, str]], marker: dict[str, Any]) -> go.Scatter:
     """Dots of one kind."""
     return go.Scatter(
         x=[_go(value) for value, _, _ in points],
@@ -102,7 +104,7 @@ def _dots(points: list[tuple[int, int, str]], fill: str) -> go.Scatter:
         hovertemplate=HOVER,
         mode="markers",
         cliponaxis=False,
-        marker={"size": 12, "color": fill, "line": {"color": "var(--peak)", "width": 2}},
+        marker=marker,
     )
 
 
@@ -111,9 +113,8 @@ def _dot_traces(dots: tuple[Dot, ...]) -> list[go.Scatter]:
     drawn = []
     for is_hollow, fill in ((True, "var(--paper)"), (False, "var(--weights)")):
         kept = [(dot.value, dot.y, dot.hover) for dot in dots if dot.is_hollow == is_hollow]
-        trace = _dots(kept, fill)
-        trace.marker.update(size=8, opacity=0.75, line={"color": "var(--weights)", "width": 1.5})
-        drawn += [trace] if kept else []
+        outline = {"color": "var(--weights)", "width": 1.5}
+        drawn += [_dots(kept, {"size": 8, "color": fill, "opacity": 0.75, "line": outline})] if kept else []
     return drawn
 
 

@@ -32,7 +32,7 @@ GROUPS: Final = {
 
 _CAUSES: Final = {
     "training-full-float32-b1-s128-fixed-992cf56d": (
-        "cause non trouvée ; le lot de cet essai a moins de lignes que ce que MKL empaquette d’ordinaire"
+        "cause non trouvée ; ses micro-lots ont moins de lignes que ceux dont MKL empaquette les produits"
     ),
 }
 """What is known of a miss, by case; of any other nothing is."""
