@@ -34,8 +34,7 @@ _DESCRIPTIONS: Final = {
         "poids, gradients et état de l’optimiseur en précision mixte, avec Adam ; activations non comprises",
     ),
     "Korthikanti et al. + 16 octets": (
-        "les octets de la ligne précédente, et s·b·h·L·(34 + 5·a·s/h) d’activations, ou 2·s·b·h·L si les couches "
-        "sont recalculées",
+        "la ligne précédente, plus s·b·h·L·(34 + 5·a·s/h) d’activations, ou 2·s·b·h·L quand elles sont recalculées",
         "de très grands modèles du type GPT, en seize bits, attention non fusionnée ; logits et perte non compris",
     ),
     "EleutherAI cookbook": (

@@ -85,12 +85,12 @@ def _of(anchor: str, what: str, write: Callable[[Any], str], value: Callable[[Ev
 
 def _row(write: Callable[[Any], str], value: Callable[[Evidence], Any]) -> Fact:
     """A figure of the rows under the fixed allocator."""
-    return _of("estime-lignes", "de toutes les lignes de ce tableau", write, value)
+    return _of("estime-lignes", "de toutes les lignes du tableau", write, value)
 
 
 def _heap(write: Callable[[Any], str], value: Callable[[Evidence], Any]) -> Fact:
     """A figure of the rows under the system's allocator."""
-    return _of("estime-systeme", "de toutes les lignes de ce tableau", write, value)
+    return _of("estime-systeme", "de toutes les lignes du tableau", write, value)
 
 
 def _published(write: Callable[[Any], str], value: Callable[[Evidence], Any], anchor: str = "publies-lignes") -> Fact:
