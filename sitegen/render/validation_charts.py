@@ -134,9 +134,7 @@ def _figure(rows: Iterable[Case], name: str) -> str:
 def _error_scale(errors: Sequence[float]) -> Scale:
     """Both ways as far as the largest error, with a graduation each percent, or each few."""
     reach = _MARGIN * max(_STEPS[0], *map(abs, errors))
-    step = next(
-        step for step in (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if reach / step < _MOST_MARKS
-    )
+    step = next(step for step in _STEPS if reach / step < _MOST_MARKS)
     marks = [step * rank for rank in range(-int(reach / step), int(reach / step) + 1)]
     decimals = 0 if step >= 0.01 else 1  # noqa: PLR2004  # a percent
     return Scale(-reach, reach, tuple((mark, f"{signed(100 * mark, decimals)}{NO_BREAK}%") for mark in marks))

@@ -30,14 +30,6 @@ GROUPS: Final = {
 }
 """The kinds of cases, in the order in which they are shown."""
 
-_CAUSES: Final = {
-    "training-full-float32-b1-s128-fixed-992cf56d": (
-        "cause non trouvée ; ses micro-lots ont moins de lignes que ceux dont MKL empaquette les produits"
-    ),
-}
-"""What is known of a miss, by case; of any other nothing is."""
-_NO_CAUSE: Final = "cause non cherchée"
-
 
 def group_of(case: Case) -> str:
     """The kind of a case, among `GROUPS`."""
@@ -85,7 +77,6 @@ def misses(series: Series) -> Table:
             *_SIZES,
             Column("Écart", "Mo", numeric=True),
             Column("Écart", "%", numeric=True),
-            Column("Ce que l’on en sait"),
         ),
         tuple(_missed_row(row) for row in missed),
         DIFFERENCE if missed else "Aucun essai de cette page n’est hors de ses bornes." if series.compared else ABSENT,
@@ -203,7 +194,7 @@ def _summary_row(name: str, rows: Sequence[Compared], href: str) -> Row:
 
 
 def _missed_row(row: Compared) -> Row:
-    """One miss, with its name, its size and what is known of it."""
+    """One miss, with its name and its size."""
     return Row(
         Cell(label(row.record.case), href=address(row.record)),
         (
@@ -211,7 +202,6 @@ def _missed_row(row: Compared) -> Row:
             measured(row.estimated_bytes, kind="estimated"),
             difference(row.difference_bytes),
             share(row.error),
-            Cell(_CAUSES.get(row.record.case_id, _NO_CAUSE)),
         ),
     )
 
