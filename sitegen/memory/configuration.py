@@ -23,10 +23,15 @@ LARGEST: Final[dict[str, int]] = {
     "intermediate_size": 1 << 22,
     "vocab_size": 1 << 24,
     "num_attention_heads": 1 << 14,
+    "num_key_value_heads": 1 << 14,
+    "head_dim": 1 << 14,
     "num_local_experts": 1 << 14,
     "num_experts": 1 << 14,
 }
 """Bounds that no model comes near (126 layers, 16 384 wide at most so far): beyond them a figure is a slip."""
+
+_MAY_BE_NONE_OF: Final = frozenset({"num_local_experts", "num_experts"})
+"""Counts that are 0 in a model without experts."""
 
 _TEXT: Final = "text_config"
 _TIE: Final = "tie_word_embeddings"
@@ -121,8 +126,14 @@ def _require_unquantised(config: Mapping[str, Any], name: str) -> None:
 
 
 def _require_bounded(config: Mapping[str, Any], name: str) -> None:
-    """Refuse figures that would keep this machine busy for nothing."""
+    """Refuse figures that would keep this machine busy for nothing, and those that no model can have."""
     for key, largest in LARGEST.items():
         value = config.get(key)
-        if isinstance(value, int | float) and value > largest:
+        if not isinstance(value, int | float):
+            continue
+        if value > largest:
             raise ConfigurationError(f"{name} has {key} = {value}; no model has over {largest}.", "Correct the key.")
+        if value < 1 and key not in _MAY_BE_NONE_OF:
+            raise ConfigurationError(
+                f"{name} has {value} as {key}.", "Complete it: a whole number, 1 or more, is expected."
+            )

@@ -65,3 +65,14 @@ def test_the_language_model_inside_a_larger_one_is_used_and_said() -> None:
 
 def test_the_same_dtype_twice_is_no_contradiction() -> None:
     assert judged(LLAMA | {"torch_dtype": "float16", "dtype": "float16"}, "config.json").notes == ()
+
+
+@pytest.mark.parametrize("key", ["num_attention_heads", "num_key_value_heads", "head_dim", "num_hidden_layers"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_a_count_that_no_model_can_have_is_named(key: str, value: int) -> None:
+    with pytest.raises(ConfigurationError, match=rf"has {value} as {key}"):
+        judged(LLAMA | {key: value}, "config.json")
+
+
+def test_a_model_may_have_no_experts() -> None:
+    assert judged(LLAMA | {"num_local_experts": 0}, "config.json").config["num_local_experts"] == 0
