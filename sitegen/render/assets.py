@@ -11,6 +11,7 @@ from typing import Final
 
 from sitegen.errors import ContentError
 from sitegen.memory.formulas import printing
+from sitegen.render.calculators import SCRIPTED
 
 STATIC: Final = Path(__file__).parent / "static"
 _THEME: Final = "theme.js"
@@ -19,8 +20,8 @@ _FIRST: Final = ("tokens.css", "french-numbers.js")
 """What the others use."""
 _LAST: Final = ("print.css",)
 """What overrides the others."""
-_ESTIMATOR: Final = "estimator"
-"""How the names of the files begin that the page « Estimateur » alone loads."""
+_ESTIMATOR, _CALCULATOR = "estimator", "calculator"
+"""How the names of the files begin that the page « Estimateur » alone loads, and pages with a calculator."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,6 @@ class Own:
     tables: Mapping[str, str] = field(default_factory=dict)
 
 
-SCRIPTED: Final = ("model_gb", "total_gb")
-"""The formulas that the scripts of every page may call."""
-
-
 @dataclass(frozen=True)
 class Assets:
     """Addresses from the site's root."""
@@ -48,6 +45,7 @@ class Assets:
     theme: str
     plotly: str
     estimator: Own = field(default_factory=Own)
+    calculator: Own = field(default_factory=Own)
 
 
 def publish(site: Path, tables: Mapping[str, str] | None = None, data: str = "") -> Assets:
@@ -63,20 +61,35 @@ def publish(site: Path, tables: Mapping[str, str] | None = None, data: str = "")
     """
     folder = site / "assets"
     folder.mkdir()
-    styles, own_styles = _shared_and_own(_ordered(STATIC / "css", "*.css"), folder)
-    scripts, own_scripts = _shared_and_own(_ordered(STATIC / "js", "*.js"), folder)
+    styles = _copied(_ordered(STATIC / "css", "*.css"), folder)
+    scripts = _copied([path for path in _ordered(STATIC / "js", "*.js") if path.name != _THEME], folder)
     formulas = _write("formulas.js", printing.javascript(SCRIPTED).encode(), folder)
     theme, plotly = _copy(STATIC / "js" / _THEME, folder), _copy(_plotly(), folder)
     read = (_write("estimator-data.js", data.encode(), folder),) if data else ()
     addresses = {family: _write(f"table-{family}.js", text.encode(), folder) for family, text in (tables or {}).items()}
-    return Assets(styles, (formulas, *scripts), theme, plotly, Own(own_styles, (*read, *own_scripts), addresses))
+    return Assets(
+        tuple(address for owner, address in styles if owner != _ESTIMATOR),
+        tuple(address for owner, address in scripts if not owner),
+        theme,
+        plotly,
+        Own(_of(_ESTIMATOR, styles), (*read, *_of(_ESTIMATOR, scripts)), addresses),
+        Own((), (formulas, *_of(_CALCULATOR, scripts))),
+    )
 
 
-def _shared_and_own(paths: list[Path], folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The copies that every page loads, but for the theme's script, and those of the page « Estimateur »."""
-    shared = [path for path in paths if not path.name.startswith(_ESTIMATOR) and path.name != _THEME]
-    own = [path for path in paths if path.name.startswith(_ESTIMATOR)]
-    return tuple(_copy(path, folder) for path in shared), tuple(_copy(path, folder) for path in own)
+def _copied(paths: list[Path], folder: Path) -> list[tuple[str, str]]:
+    """Copies of files: the kind of page that each is for, empty for all of them, and its address."""
+    return [(_owner(path.name), _copy(path, folder)) for path in paths]
+
+
+def _owner(name: str) -> str:
+    """The kind of page that a file is for."""
+    return next((kind for kind in (_ESTIMATOR, _CALCULATOR) if name.startswith(kind)), "")
+
+
+def _of(kind: str, copies: list[tuple[str, str]]) -> tuple[str, ...]:
+    """The addresses of those that are for one kind of page."""
+    return tuple(address for owner, address in copies if owner == kind)
 
 
 def _ordered(folder: Path, pattern: str) -> list[Path]:

@@ -110,7 +110,7 @@ def _inside(site: Path, target: Path) -> str | None:
 def _heavy(site: Path, pages: dict[str, str], assets: Assets) -> list[str]:
     """Pages whose first load is above the limit."""
     shared = _together(site, (*assets.styles, *assets.scripts, assets.theme))
-    own = (*assets.estimator.styles, *assets.estimator.scripts)
+    own = (*assets.estimator.styles, *assets.estimator.scripts, *assets.calculator.scripts)
     weights = {
         name: shared + _together(site, [each for each in own if f'{each}"' in html]) + _weight(html.encode())
         for name, html in pages.items()

@@ -134,6 +134,10 @@ CLAIMS: Final[dict[str, Claim]] = {
     "adapter_overflows_the_small_card": all_of(
         less("example_weights", "small_card"), less("small_card", "example_adapter_total")
     ),
+    "cache_overflows_the_small_card": all_of(
+        less("kv_example_weights", "small_card"), less("small_card", "kv_example_total")
+    ),
+    "an_adapter_may_pass_one_percent": all_of(below("lora_example_share", 0.01), above("lora_64_share", 0.01)),
     "cards_hold_other_than_they_say": all_of(
         less("small_card", "l4_capacity"), less("l4_capacity", "rtx4090_capacity")
     ),

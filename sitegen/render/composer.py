@@ -13,7 +13,8 @@ from sitegen.errors import ContentError
 from sitegen.memory.formulas import FORMULAS
 from sitegen.project import Project
 from sitegen.records.model import Record
-from sitegen.render import calculators
+from sitegen.render.calculator import equation, letter
+from sitegen.render.calculators import CALCULATORS
 from sitegen.render.claims import CLAIMS, Claim
 from sitegen.render.data_tables import downloads
 from sitegen.render.evidence import MissingFigureError
@@ -99,6 +100,7 @@ class Composer:
             "table": lambda name: marks.hide(self._table(name, source, root)),
             "chart": lambda name: marks.hide(self._chart(name, source, root)),
             "calculator": lambda name: marks.hide(self._calculator(name, source)),
+            "letter": lambda symbol: marks.hide(letter(symbol)),
             "equation": lambda name: marks.hide(self._equation(name, source)),
             "downloads": lambda: marks.hide(self._show(downloads(self._records), root)),
             "listing": lambda name: marks.hide(self._listing(name)),
@@ -184,13 +186,13 @@ class Composer:
 
     def _calculator(self, name: str, source: Source) -> Markup:
         """A calculator."""
-        if name not in calculators.CALCULATORS:
+        if name not in CALCULATORS:
             return self._unknown("calculator", name, source)
-        return self._macro("_calculator.html", "calculator", calculators.CALCULATORS[name]())
+        return self._macro("_calculator.html", "calculator", CALCULATORS[name]())
 
     def _equation(self, name: str, source: Source) -> Markup:
         """A formula of the memory model, laid out."""
-        return calculators.equation(name) if name in FORMULAS else self._unknown("equation", name, source)
+        return equation(name) if name in FORMULAS else self._unknown("equation", name, source)
 
     def _listing(self, name: str) -> Markup:
         """A file that readers download, shown whole."""

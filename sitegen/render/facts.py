@@ -25,6 +25,7 @@ from sitegen.french import (
 from sitegen.memory import formulas
 from sitegen.records.case import Case
 from sitegen.render import published, worked
+from sitegen.render.calculator_facts import CALCULATOR_FACTS
 from sitegen.render.evidence import Evidence
 from sitegen.render.labels import cores, label, processor, pytorch, transformers
 from sitegen.render.origins import Fact, Source, computed, constant, quoted, rule
@@ -243,6 +244,8 @@ FACTS: Final[dict[str, Fact]] = {
     "lora_64_share": constant(lambda v: percent(v, 1), worked.adapter_share(64)),
     "l4_capacity": constant(worked.card, worked.L4_BYTES),
     "rtx4090_capacity": constant(worked.card, worked.RTX_4090_BYTES),
+    # The examples of the calculators
+    **CALCULATOR_FACTS,
     # How far estimates are from measures
     **VALIDATION_FACTS,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from sitegen.render import charts, domain_table, peer_tables, published_tables, validation_tables
+from sitegen.render import calculator_tables, charts, domain_table, peer_tables, published_tables, validation_tables
 from sitegen.render.comparison_tables import doubling, fixes, quoted, two_steps
 from sitegen.render.data_tables import constants, fields
 from sitegen.render.estimator_tables import fixed_examples, option_names
@@ -16,8 +16,11 @@ from sitegen.render.tables import Table
 from sitegen.render.validation_charts import VALIDATION_CHARTS
 
 TABLES: Final[dict[str, Callable[[Series], Table]]] = {
+    "adapted_matrices": calculator_tables.adapted_matrices,
+    "adapted_shares": calculator_tables.adapted_shares,
     "bill": bill,
     "by_allocator": by_allocator,
+    "cached_models": calculator_tables.cached_models,
     "constants": constants,
     "doubling": doubling,
     "everything": everything,

@@ -14,7 +14,7 @@ from sitegen.memory.formulas import (
     training_vram,
 )
 from sitegen.render import worked
-from sitegen.render.calculators import PRESET_NAMES, SHARE_NAMES
+from sitegen.render.calculator_training import PRESET_NAMES, SHARE_NAMES
 from sitegen.render.series import Series
 from sitegen.render.tables import Cell, Column, Row, Table
 from sitegen.units import GB_BYTES

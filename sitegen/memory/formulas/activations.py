@@ -1,4 +1,4 @@
-"""What grows with the batch and the length: activations, logits, attention scores, and the KV cache."""
+"""What grows with the batch and the length: activations, logits, attention scores, the KV cache and what it adds."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def logits_bytes(batch_size: Value, sequence_length: Value, vocabulary: Value, n
     return batch_size * sequence_length * vocabulary * number_bytes
 
 
-@counted("A", "cache KV d’un jeton", BYTES, _GQA)
+@counted("C_1", "cache KV d’un jeton", BYTES, _GQA)
 def kv_token_bytes(layers: Value, kv_heads: Value, head_size: Value, number_bytes: Value) -> Value:
     """Keys and values of one token in every layer."""
     return 2 * layers * kv_heads * head_size * number_bytes
 
 
-@counted("A", "cache KV", BYTES, _GQA)
+@counted("C", "cache KV", BYTES, _GQA)
 def kv_cache_bytes(
     batch_size: Value, sequence_length: Value, layers: Value, kv_heads: Value, head_size: Value, number_bytes: Value
 ) -> Value:
@@ -57,7 +57,7 @@ def kv_cache_bytes(
     return 2 * batch_size * sequence_length * layers * kv_heads * head_size * number_bytes
 
 
-@counted("A", "cache KV, couches à fenêtre", BYTES, "Mistral 7B, 2023, section 2: arXiv 2310.06825; and " + _GQA)
+@counted("C", "cache KV, couches à fenêtre", BYTES, "Mistral 7B, 2023, section 2: arXiv 2310.06825; and " + _GQA)
 def kv_windowed_bytes(  # noqa: PLR0913, PLR0917 - one argument a dimension
     batch_size: Value,
     sequence_length: Value,
@@ -71,3 +71,9 @@ def kv_windowed_bytes(  # noqa: PLR0913, PLR0917 - one argument a dimension
     """The same when some layers keep only the last tokens, a window of them."""
     tokens = full_layers * sequence_length + window_layers * least(sequence_length, window)
     return 2 * batch_size * tokens * kv_heads * head_size * number_bytes
+
+
+@counted("V", "mémoire d’inférence", BYTES, "weights and cache are resident together while text is generated")
+def inference_bytes(weights: Value, cache: Value) -> Value:
+    """What generating text keeps: the weights and the cache; a step's own temporaries come on top."""
+    return weights + cache

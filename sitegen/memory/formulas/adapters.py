@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from sitegen.memory.formulas.arithmetic import Value, ceil_div
@@ -24,6 +27,40 @@ NF4_DOUBLE_BYTES: Final = 256 * 4 + 4
 def lora_parameters(rank: Value, inputs: Value, outputs: Value) -> Value:
     """Of one adapted matrix: A is rank × inputs, B is outputs × rank."""
     return rank * (inputs + outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A matrix that LoRA may target; `inputs` and `outputs` name the dimensions whose product is each width."""
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def widths(self, dimensions: Mapping[str, int]) -> tuple[int, int]:
+        """Its input and output widths for a model of these dimensions, by the names of the symbols."""
+        return math.prod(dimensions[name] for name in self.inputs), math.prod(dimensions[name] for name in self.outputs)
+
+
+_QUERIES: Final = ("heads", "head_size")
+_KEYS: Final = ("kv_heads", "head_size")
+
+PROJECTIONS: Final = (
+    Matrix("q_proj", ("hidden",), _QUERIES),
+    Matrix("k_proj", ("hidden",), _KEYS),
+    Matrix("v_proj", ("hidden",), _KEYS),
+    Matrix("o_proj", _QUERIES, ("hidden",)),
+    Matrix("gate_proj", ("hidden",), ("intermediate",)),
+    Matrix("up_proj", ("hidden",), ("intermediate",)),
+    Matrix("down_proj", ("intermediate",), ("hidden",)),
+)
+"""The projections of a llama-like layer (transformers, modeling_llama): grouped queries make k and v narrower."""
+
+
+@counted("P_m", "paramètres de l’adaptateur d’une matrice ciblée, dans toutes les couches", "", _LORA)
+def lora_matrix_parameters(rank: Value, layers: Value, inputs: Value, outputs: Value) -> Value:
+    """Of one targeted matrix, which every layer has: the adapter is their sum over the targets."""
+    return rank * layers * (inputs + outputs)
 
 
 @counted("P_a", "paramètres de l’adaptateur sur les sept projections", "", _LORA)

@@ -68,6 +68,7 @@ SYMBOLS: Final[dict[str, Symbol]] = {
     "kept_gradients": Symbol("G_0", "gradients gardés de l’étape précédente", BYTES),
     "state": Symbol("S", "état de l’optimiseur", BYTES),
     "activations": Symbol("A", "activations", BYTES),
+    "cache": Symbol("C", "cache KV", BYTES),
     "temporaries": Symbol("T", "tampons de la mise à jour", BYTES),
     "copied": Symbol("C", "ce qui est copié d’un coup", BYTES),
     "size_bytes": Symbol("T", "taille", BYTES),
