@@ -135,6 +135,17 @@ def render() -> None:
 
 
 @cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def check(as_json: bool) -> None:
+    """List each fact and claim of the prose: value, pages, records. Fails when a page states what does not hold."""
+    from sitegen.render import audit
+
+    audited = audit.audit(_project())
+    click.echo(audit.as_json(audited) if as_json else audit.as_text(audited))
+    audited.problems.check()
+
+
+@cli.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def init(folder: Path) -> None:
     """Lay a new project down in FOLDER."""

@@ -15,7 +15,7 @@ from sitegen.measure.suites import SUITES
 from sitegen.records.case import Case
 from sitegen.records.model import json_schema
 from sitegen.records.store import decode, save
-from tests.factories import record
+from tests.factories import LORA, record, reference_suite
 
 ROOT = Path(__file__).parents[1]
 
@@ -57,6 +57,7 @@ def _descendants(kind: type[SitegenError]) -> list[type[SitegenError]]:
         (["build"], 3, "no sitegen project here"),
         (["render"], 3, "sitegen init DIR"),
         (["list"], 3, "no sitegen project here"),
+        (["check"], 3, "no sitegen project here"),
         (["measure"], 3, "no sitegen project here"),
         (["measure", "--batch-size", "0"], 2, "--batch-size is 0"),
         (["measure", "--batch-size", "two"], 2, "'two' is not a valid integer"),
@@ -110,6 +111,19 @@ def test_a_corrupted_record_is_named_and_left_as_it_is(project: Path) -> None:
         assert path.read_bytes() == spoilt
 
 
+def test_check_lists_facts_and_claims_and_fails_with_the_code_of_content(project: Path) -> None:
+    for each in reference_suite():
+        save(each, project / "measurements")
+    done = sitegen("check", "--json", cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert {each["name"] for each in json.loads(done.stdout)["claims"]} >= {"lora_saves", "batch_grows_the_peak"}
+    save(record(LORA, net_mib=(9000, 9000)), project / "measurements")
+    done = sitegen("check", cwd=project)
+    assert done.returncode == 7
+    assert "claim\tlora_saves\tFALSE" in done.stdout
+    assert "content/accueil.md: lora_saves" in done.stderr
+
+
 def test_the_printed_schema_is_the_one_of_the_records(tmp_path: Path) -> None:
     assert json.loads(sitegen("schema", cwd=tmp_path).stdout) == json.loads(json.dumps(json_schema()))
 
@@ -141,7 +155,7 @@ def test_a_fault_of_ours_is_one_line_and_not_a_traceback(tmp_path: Path) -> None
 
 def test_the_help_lists_every_command() -> None:
     text = sitegen("--help", cwd=ROOT).stdout
-    for command in ("build", "measure", "list", "render", "init", "schema"):
+    for command in ("build", "measure", "list", "render", "check", "init", "schema"):
         assert f"  {command}" in text
 
 

@@ -56,7 +56,7 @@ def render(project: Project, out: Path | None = None) -> RenderReport:
     records, sources = load_all(project.measurements), load_sources(project.content)
     try:
         with staging(site) as folder:
-            pages = _render_into(folder, project, records, sources, _former_facts(site))
+            pages = _render_into(folder, project, records, sources, former_facts(site))
             swap(folder, site)
     except OSError as error:
         raise from_os_error(error, f"writing {site.name}/") from error
@@ -67,7 +67,7 @@ def _render_into(
     folder: Path, project: Project, records: list[Record], sources: list[Source], former: dict[str, str]
 ) -> int:
     """Write and check the whole site in `folder`; the number of its pages."""
-    series = _series(project, records)
+    series = series_of(project, records)
     pages = measured_pages(series.records, series.bills)
     data_of_estimates = estimator_data.data_script(rows_of(records, "default"), pages)
     loaded = assets.publish(folder, estimator_data.table_scripts(project.measurements), data_of_estimates)
@@ -88,7 +88,7 @@ def _render_into(
     return len(sources) + len(records)
 
 
-def _series(project: Project, records: list[Record]) -> Series:
+def series_of(project: Project, records: list[Record]) -> Series:
     """What the prose speaks of, with what was traced and what others published."""
     series = chosen(records, project.settings.environment)
     folder = project.measurements / published.FOLDER
@@ -109,7 +109,7 @@ def _facts(composer: Composer) -> dict[str, str]:
     return {name: fact.text for name, fact in found.items() if isinstance(fact, Stated)}
 
 
-def _former_facts(site: Path) -> dict[str, str]:
+def former_facts(site: Path) -> dict[str, str]:
     """The facts of the site as it was last built; none when there is no such site."""
     with contextlib.suppress(OSError, ValueError):
         former = json.loads((site / data.FACTS_PATH).read_text("utf-8"))

@@ -84,6 +84,8 @@ class Composer:
         self._former = former
         self._facts: dict[str, Stated | MissingFigureError] = {}
         self.problems = Problems()
+        self.uses: dict[str, dict[str, list[str]]] = {"fact": {}, "claim": {}}
+        """The pages that state each fact and each claim, in order."""
 
     def render(self, source: Source) -> Rendered:
         """One page's text; what is wrong with its figures goes to `problems`."""
@@ -121,6 +123,7 @@ class Composer:
         """A fact as a link to what gives it."""
         if name not in FACTS:
             return self._unknown("fact", name, source)
+        self._use("fact", name, source)
         found = self.fact(name)
         if isinstance(found, MissingFigureError):
             self._missing(f"the fact {name}", found, source)
@@ -138,6 +141,7 @@ class Composer:
         if name not in CLAIMS:
             self._unknown("claim", name, source)
         else:
+            self._use("claim", name, source)
             self._check(name, CLAIMS[name], source)
         return Markup(text)  # noqa: S704  # the page's own Markdown: its marks are already escaped
 
@@ -205,6 +209,12 @@ class Composer:
         """The HTML of one macro of the templates."""
         module: Any = self._templates.get_template(template).module
         return Markup(getattr(module, macro)(argument))  # noqa: S704  # templates escape
+
+    def _use(self, kind: str, name: str, source: Source) -> None:
+        """Note that a page states it."""
+        pages = self.uses[kind].setdefault(name, [])
+        if source.name not in pages:
+            pages.append(source.name)
 
     def _missing(self, what: str, error: MissingFigureError, source: Source) -> None:
         """Note a figure that no record gives."""

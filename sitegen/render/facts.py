@@ -51,7 +51,7 @@ from sitegen.render.validation_facts import VALIDATION_FACTS
 
 @dataclass(frozen=True)
 class Stated:
-    """A fact computed for one series: `href` starts at the site's root."""
+    """A fact computed for one series: `href` starts at the site's root, `records` are keys of those behind it."""
 
     name: str
     value: Any
@@ -59,6 +59,7 @@ class Stated:
     kind: Kind
     title: str
     href: str
+    records: tuple[str, ...] = ()
 
 
 def fixed(case: Case) -> Case:
@@ -262,7 +263,8 @@ def stated(name: str, series: Series) -> Stated:
     evidence = Evidence(series)
     value = fact.value(evidence)
     source = fact.source or _records(evidence, worked_out=fact.computed)
-    return Stated(name, value, fact.write(value), fact.kind, source.title, source.href)
+    records = tuple(record.key for record in evidence.used)
+    return Stated(name, value, fact.write(value), fact.kind, source.title, source.href, records)
 
 
 def _records(evidence: Evidence, *, worked_out: bool) -> Source:

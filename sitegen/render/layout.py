@@ -82,7 +82,7 @@ class Layout:
         self._settings = project.settings
         self._sources = sources
         self.assets = assets
-        self.templates = _environment()
+        self.templates = environment()
         self._site = Site(
             name=next(source.front.title for source in sources if not source.front.slug),
             locale=project.settings.locale,
@@ -156,7 +156,7 @@ class Layout:
         path.write_text(typeset(html, self._settings.locale).strip() + "\n", "utf-8")
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
     """The site's own templates, where nothing undefined is let through and everything is escaped."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),

@@ -10,7 +10,7 @@ import pytest
 
 from sitegen.project import Project, Settings
 from sitegen.render.composer import Composer
-from sitegen.render.layout import _environment
+from sitegen.render.layout import environment
 from sitegen.render.pages import load_sources
 from sitegen.render.series import Series
 from sitegen.render.validation_tables import misses
@@ -22,7 +22,7 @@ PAGE = "estime-et-mesure.md"
 def composed(name: str, series: Series) -> str:
     """The HTML of a page; nothing of it may be missing, false or misused."""
     source = next(source for source in load_sources(CONTENT) if source.name == name)
-    composer = Composer(Project(ROOT, Settings()), series, list(series.records), _environment(), {})
+    composer = Composer(Project(ROOT, Settings()), series, list(series.records), environment(), {})
     body = composer.render(source).body
     composer.problems.check()
     return str(body)
