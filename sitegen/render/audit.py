@@ -13,6 +13,7 @@ from sitegen.render.checks import bare_figures
 from sitegen.render.claims import CLAIMS, Claim
 from sitegen.render.composer import Composer, Problems
 from sitegen.render.facts import FACTS, Stated
+from sitegen.render.glossary import Glossary
 from sitegen.render.layout import environment
 from sitegen.render.pages import load_sources
 
@@ -59,7 +60,8 @@ def audit(project: Project) -> Audit:
         RecordError: a record cannot be trusted.
     """
     records, sources = load_all(project.measurements), load_sources(project.content)
-    composer = Composer(project, series_of(project, records), records, environment(), former_facts(project.site))
+    series, former = series_of(project, records), former_facts(project.site)
+    composer = Composer(project, series, records, environment(), former, Glossary(sources))
     for source in sources:
         composer.problems.misused += bare_figures(source)
         composer.render(source)

@@ -19,6 +19,7 @@ from sitegen.records.store import load_all
 from sitegen.render import assets, checks, data, estimator_data
 from sitegen.render.composer import LISTINGS, Composer
 from sitegen.render.facts import FACTS, Stated
+from sitegen.render.glossary import Glossary
 from sitegen.render.layout import Layout
 from sitegen.render.pages import Source, load_sources
 from sitegen.render.series import Series, chosen, grouped
@@ -72,7 +73,7 @@ def _render_into(
     data_of_estimates = estimator_data.data_script(rows_of(records, "default"), pages)
     loaded = assets.publish(folder, estimator_data.table_scripts(project.measurements), data_of_estimates)
     layout = Layout(project, series, sources, loaded)
-    composer = Composer(project, series, _ordered(records), layout.templates, former)
+    composer = Composer(project, series, _ordered(records), layout.templates, former, Glossary(sources))
     for source in sources:
         composer.problems.misused += checks.bare_figures(source)
     bodies = [composer.render(source) for source in sources]

@@ -19,6 +19,7 @@ from sitegen.render.claims import CLAIMS, Claim
 from sitegen.render.data_tables import downloads
 from sitegen.render.evidence import MissingFigureError
 from sitegen.render.facts import FACTS, Stated, stated
+from sitegen.render.glossary import Glossary
 from sitegen.render.markdown import Marks, Rendered, expand, to_html
 from sitegen.render.pages import Source, root_of
 from sitegen.render.registry import CHARTS, TABLES
@@ -72,11 +73,19 @@ class Composer:
         records: all of them.
         templates: the site's own templates.
         former: the facts of the site as it was last built, as French texts, for the messages of false claims.
+        glossary: whose terms are linked where they are first met.
     """
 
     def __init__(
-        self, project: Project, series: Series, records: list[Record], templates: Environment, former: dict[str, str]
+        self,
+        project: Project,
+        series: Series,
+        records: list[Record],
+        templates: Environment,
+        former: dict[str, str],
+        glossary: Glossary | None = None,
     ) -> None:
+        self._glossary = glossary or Glossary(())
         self._project = project
         self._records = records
         self._series = series
@@ -90,7 +99,8 @@ class Composer:
     def render(self, source: Source) -> Rendered:
         """One page's text; what is wrong with its figures goes to `problems`."""
         marks = Marks()
-        return to_html(expand(source, self._functions(source, marks)), marks)
+        text = expand(source, self._functions(source, marks))
+        return to_html(text, marks, lambda tokens: self._glossary.dress(tokens, source, root_of(source.url_path)))
 
     def _functions(self, source: Source, marks: Marks) -> dict[str, Callable[..., Any]]:
         """What this page may call."""

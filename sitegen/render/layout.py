@@ -20,7 +20,7 @@ from sitegen.render.evidence import MissingFigureError
 from sitegen.render.foreign import marked
 from sitegen.render.labels import STATUS_NAMES, cores, label, processor, pytorch
 from sitegen.render.markdown import Rendered, slug
-from sitegen.render.pages import Link, Page, Source, canonical, navigation, page_of, root_of
+from sitegen.render.pages import Link, Page, Source, canonical, menu, navigation, page_of, root_of, site_map
 from sitegen.render.record_tables import record_tables
 from sitegen.render.series import Series
 from sitegen.render.series_tables import by_allocator, everything
@@ -39,6 +39,8 @@ class Site:
     name: str
     locale: str
     navigation: tuple[Link, ...]
+    menu: tuple[Link, ...]
+    map: dict[str, list[Link]]
     settings: Settings
     data_date: str | None
 
@@ -87,6 +89,8 @@ class Layout:
             name=next(source.front.title for source in sources if not source.front.slug),
             locale=project.settings.locale,
             navigation=tuple(navigation(sources)),
+            menu=tuple(menu(sources)),
+            map=site_map(sources),
             settings=project.settings,
             data_date=date(series.measured_at) if series.measured_at else None,
         )

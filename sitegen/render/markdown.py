@@ -119,10 +119,17 @@ def _line(error: Exception) -> int:
     return lines[-1] if lines else 1
 
 
-def to_html(text: str, marks: Marks) -> Rendered:
-    """Markdown → HTML, with an id on each heading and the marks replaced."""
+def parsed(text: str) -> list[Token]:
+    """The tokens of a Markdown text."""
+    return _markdown().parse(text)
+
+
+def to_html(text: str, marks: Marks, dress: Callable[[list[Token]], None] | None = None) -> Rendered:
+    """Markdown → HTML, with an id on each heading and the marks replaced; `dress` may change the tokens before."""
     markdown = _markdown()
-    tokens = markdown.parse(text)
+    tokens = parsed(text)
+    if dress is not None:
+        dress(tokens)
     toc = _identify(tokens)
     body = marks.reveal(markdown.renderer.render(tokens, markdown.options, {}))
     return Rendered(body, tuple(Heading(id_, marks.reveal(title).striptags()) for id_, title in toc))

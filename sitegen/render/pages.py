@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -15,10 +15,21 @@ _FRONT_MATTER: Final = re.compile(r"\A\+\+\+\n(.*?)\n\+\+\+\n(.*)\Z", re.DOTALL)
 _SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(/[a-z0-9]+(-[a-z0-9]+)*)*")
 
 
+Section = Literal["comprendre", "calculer", "mesurer", "site"]
+SECTIONS: Final[dict[Section, str]] = {
+    "comprendre": "Comprendre",
+    "calculer": "Calculer",
+    "mesurer": "Mesurer",
+    "site": "Ce site",
+}
+"""The parts of the map at the foot of every page, in order."""
+
+
 class FrontMatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a page says of itself, in TOML between two lines of ``+++``.
 
-    `slug` is the page's folder under the site's root, empty for the home page; `menu` its short name in the navigation.
+    `slug` is the page's folder under the site's root, empty for the home page. `menu` is its short name in the main
+    menu; without one the page is only in the map at the foot of every page, under its `section`.
     """
 
     title: str
@@ -26,6 +37,7 @@ class FrontMatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     order: int
     slug: str = ""
     menu: str = ""
+    section: Section = "comprendre"
     template: str = "page.html"
 
 
@@ -83,8 +95,22 @@ def load_sources(content: Path) -> list[Source]:
 
 
 def navigation(sources: list[Source]) -> list[Link]:
-    """The pages, by their short names."""
+    """Every page in order, by its short name where it has one."""
     return [Link(source.front.menu or source.front.title, source.url_path) for source in sources]
+
+
+def menu(sources: list[Source]) -> list[Link]:
+    """The main menu: the pages that have a short name."""
+    return [Link(source.front.menu, source.url_path) for source in sources if source.front.menu]
+
+
+def site_map(sources: list[Source]) -> dict[str, list[Link]]:
+    """Every page under the title of its section; no section is empty."""
+    parts = {
+        title: [Link(source.front.title, source.url_path) for source in sources if source.front.section == section]
+        for section, title in SECTIONS.items()
+    }
+    return {title: links for title, links in parts.items() if links}
 
 
 def page_of(sources: list[Source], index: int, site_url: str | None) -> Page:

@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from sitegen.errors import ContentError
-from sitegen.render.pages import canonical, load_sources, navigation, page_of, root_of
+from sitegen.render.pages import canonical, load_sources, menu, navigation, page_of, root_of, site_map
 
+CONTENT = Path(__file__).parents[2] / "content"
 HOME = '+++\ntitle = "Accueil"\ndescription = "d"\norder = 1\n+++\nTexte\n'
 
 
@@ -28,6 +29,24 @@ def test_pages_come_in_the_order_of_the_navigation(tmp_path: Path) -> None:
     assert page.next is None
 
 
+def test_the_menu_is_short_and_the_map_is_whole() -> None:
+    sources = load_sources(CONTENT)
+    assert 4 <= len(menu(sources)) <= 7
+    mapped = [link.href for links in site_map(sources).values() for link in links]
+    assert sorted(mapped) == sorted(source.url_path for source in sources)
+
+
+def test_a_page_without_a_short_name_is_in_its_section_alone(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", HOME)
+    write(tmp_path, "b.md", '+++\ntitle = "B"\ndescription = "d"\norder = 2\nslug = "b"\nsection = "site"\n+++\n')
+    sources = load_sources(tmp_path)
+    assert menu(sources) == []
+    assert {title: [link.title for link in links] for title, links in site_map(sources).items()} == {
+        "Comprendre": ["Accueil"],
+        "Ce site": ["B"],
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -35,6 +54,7 @@ def test_pages_come_in_the_order_of_the_navigation(tmp_path: Path) -> None:
         ('+++\ntitle = "x"\n+++\n', "missing required field `description`"),
         ('+++\ntitle = "x"\ndescription = "d"\norder = "one"\n+++\n', "order"),
         ('+++\ntitle = "x"\ndescription = "d"\norder = 1\nauthor = "me"\n+++\n', "author"),
+        ('+++\ntitle = "x"\ndescription = "d"\norder = 1\nsection = "x"\n+++\n', "section"),
         ("+++\ntitle = \n+++\n", "not valid"),
         ('+++\ntitle = "x"\ndescription = "d"\norder = 1\nslug = "../x"\n+++\n', "slug"),
         ('+++\ntitle = "x"\ndescription = "d"\norder = 1\nslug = "Été"\n+++\n', "slug"),
