@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -46,6 +46,7 @@ class Assets:
     plotly: str
     estimator: Own = field(default_factory=Own)
     calculator: Own = field(default_factory=Own)
+    search: str = ""
 
 
 def publish(site: Path, tables: Mapping[str, str] | None = None, data: str = "") -> Assets:
@@ -75,6 +76,11 @@ def publish(site: Path, tables: Mapping[str, str] | None = None, data: str = "")
         Own(_of(_ESTIMATOR, styles), (*read, *_of(_ESTIMATOR, scripts)), addresses),
         Own((), (formulas, *_of(_CALCULATOR, scripts))),
     )
+
+
+def with_search(published: Assets, script: str, site: Path) -> Assets:
+    """The same with the index of the search, which is made of the pages and so comes after them."""
+    return replace(published, search=_write("search-index.js", script.encode(), site / "assets"))
 
 
 def _copied(paths: list[Path], folder: Path) -> list[tuple[str, str]]:

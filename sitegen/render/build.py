@@ -16,7 +16,7 @@ from sitegen.records import published
 from sitegen.records.bills import merged
 from sitegen.records.model import Record
 from sitegen.records.store import load_all
-from sitegen.render import assets, checks, data, estimator_data
+from sitegen.render import assets, checks, data, estimator_data, search
 from sitegen.render.composer import LISTINGS, Composer
 from sitegen.render.facts import FACTS, Stated
 from sitegen.render.glossary import Glossary
@@ -78,6 +78,8 @@ def _render_into(
         composer.problems.misused += checks.bare_figures(source)
     bodies = [composer.render(source) for source in sources]
     composer.problems.check()
+    index_of_pages = search.script(zip(sources, bodies, strict=True), records, project.settings.locale)
+    layout.assets = assets.with_search(loaded, index_of_pages, folder)
     for index, body in enumerate(bodies):
         layout.write_page(folder, index, body, grouped(records))
     for record in records:
