@@ -16,11 +16,12 @@ from sitegen.records import published
 from sitegen.records.bills import merged
 from sitegen.records.model import Record
 from sitegen.records.store import load_all
-from sitegen.render import assets, checks, data, estimator_data, search
+from sitegen.render import archive, assets, checks, data, estimator_data, preview, search
 from sitegen.render.composer import LISTINGS, Composer
 from sitegen.render.facts import FACTS, Stated
 from sitegen.render.glossary import Glossary
 from sitegen.render.layout import Layout
+from sitegen.render.markdown import slug
 from sitegen.render.pages import Source, load_sources
 from sitegen.render.series import Series, chosen, grouped
 from sitegen.render.staging import staging, swap
@@ -87,6 +88,8 @@ def _render_into(
     layout.write_extras(folder, records)
     data.publish(folder, records, _facts(composer))
     _publish_files(project, folder)
+    preview.publish(folder, layout.name, series)
+    archive.publish(folder, slug(layout.name))
     _require_sound(folder, layout.assets)
     return len(sources) + len(records)
 

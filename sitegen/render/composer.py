@@ -13,6 +13,7 @@ from sitegen.errors import ContentError
 from sitegen.memory.formulas import FORMULAS
 from sitegen.project import Project
 from sitegen.records.model import Record
+from sitegen.render import journal
 from sitegen.render.calculator import equation, letter
 from sitegen.render.calculators import CALCULATORS
 from sitegen.render.claims import CLAIMS, Claim
@@ -115,6 +116,7 @@ class Composer:
             "letter": lambda symbol: marks.hide(letter(symbol)),
             "equation": lambda name: marks.hide(self._equation(name, source)),
             "downloads": lambda: marks.hide(self._show(downloads(self._records), root)),
+            "journal": lambda: marks.hide(self._show(journal.table(journal.load(self._project.content)), root)),
             "listing": lambda name: marks.hide(self._listing(name)),
             "setting": lambda name: getattr(self._project.settings, name) or "non renseigné",
             "site_address": lambda: self._project.settings.url or "[adresse de la page]",

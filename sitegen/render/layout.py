@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from sitegen.errors import ContentError
 from sitegen.french import NO_BREAK, date, listed
 from sitegen.project import Project, Settings
 from sitegen.records.model import Record
-from sitegen.render import charts, estimator
+from sitegen.render import charts, estimator, journal, preview
 from sitegen.render.assets import Assets
 from sitegen.render.evidence import MissingFigureError
 from sitegen.render.foreign import marked
@@ -29,6 +29,12 @@ from sitegen.render.tables import Table, address, rebased
 from sitegen.render.typeset import typeset
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
+LICENCES: Final = {
+    "CC BY 4.0": "https://creativecommons.org/licenses/by/4.0/deed.fr",
+    "CC BY-SA 4.0": "https://creativecommons.org/licenses/by-sa/4.0/deed.fr",
+    "CC0 1.0": "https://creativecommons.org/publicdomain/zero/1.0/deed.fr",
+}
+"""Where licences are to be read, by their usual names; the author may name any other."""
 _RECORDS_TEMPLATE: Final = "measurements.html"
 
 
@@ -43,6 +49,8 @@ class Site:
     map: dict[str, list[Link]]
     settings: Settings
     data_date: str | None
+    preview: str | None
+    licences: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ class Layout:
     """
 
     def __init__(self, project: Project, series: Series, sources: list[Source], assets: Assets) -> None:
-        self._settings = project.settings
+        self._settings, self._content = project.settings, project.content
         self._sources = sources
         self.assets = assets
         self.templates = environment()
@@ -93,7 +101,14 @@ class Layout:
             map=site_map(sources),
             settings=project.settings,
             data_date=date(series.measured_at) if series.measured_at else None,
+            preview=canonical(preview.PATH, project.settings.url),
+            licences=LICENCES,
         )
+
+    @property
+    def name(self) -> str:
+        """The site's name: the title of its home page."""
+        return self._site.name
 
     def write_page(self, folder: Path, index: int, rendered: Rendered, groups: list[Series]) -> None:
         """One Markdown page."""
@@ -142,7 +157,9 @@ class Layout:
         if url is not None:
             pages = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
             (folder / SITEMAP_PATH).write_text(sitemap(pages, url), "utf-8")
-            (folder / FEED_PATH).write_text(feed(self._site.name, records, url, self._settings.locale), "utf-8")
+            changes = journal.load(self._content)
+            announced = feed(self._site.name, records, changes, url, self._settings.locale)
+            (folder / FEED_PATH).write_text(announced, "utf-8")
         page = Page(
             "Page introuvable", "Il n’y a rien à cette adresse.", "404.html", f"{url.rstrip('/')}/" if url else ""
         )

@@ -235,9 +235,37 @@ def test_with_an_address_pages_say_theirs(make_project: MakeProject) -> None:
     assert "<loc>https://example.org/memoire/mesures/</loc>" in sitemap
     assert "404" not in sitemap
     feed = (project.site / "releves.xml").read_text("utf-8")
-    assert feed.count("<entry>") == len(reference_suite())
+    assert feed.count("<entry>") == len(reference_suite()) + 1  # and the first protocol, in content/journal.toml
+    assert "Méthode\u00a0: Protocole 1" in feed
     assert f"<id>https://example.org/memoire/mesures/{reference_suite()[0].key}.html</id>" in feed
     assert 'href="https://example.org/memoire/index.html"' in (project.site / "404.html").read_text("utf-8")
+
+
+def test_a_shared_link_shows_a_picture_once_the_site_has_an_address(make_project: MakeProject) -> None:
+    project = make_project(reference_suite())
+    render(project)
+    assert "og:image" not in home(project)
+    assert (project.site / "apercu.png").is_file()
+    project = Project(project.root, Settings(url="https://example.org/memoire", publisher="A. Nonyme"))
+    render(project)
+    for path in (project.site / "index.html", next((project.site / "mesures").rglob("training*.html"))):
+        text = path.read_text("utf-8")
+        assert '<meta property="og:image" content="https://example.org/memoire/apercu.png">' in text
+        assert '<meta name="description" content="' in text
+        citation = re.search(r'<details class="citation">.*?</details>', text, re.DOTALL)
+        assert citation
+        assert "A. Nonyme. «\u00a0" in citation[0]
+        assert "mesures arrêtées au 2\u00a0mars\u00a02026" in citation[0]  # the factory's day
+        assert 'href="https://example.org/memoire/' in citation[0]
+
+
+def test_licences_are_settings_and_those_that_are_known_are_links(make_project: MakeProject) -> None:
+    project = make_project(reference_suite(), Settings(text_licence="Licence maison"))
+    render(project)
+    assert "Texte et figures\u00a0: Licence maison." in home(project)
+    assert '<a rel="license" href="https://creativecommons.org/publicdomain/zero/1.0/deed.fr">CC0 1.0</a>' in home(
+        project
+    )
 
 
 def test_a_site_of_canada(make_project: MakeProject) -> None:
