@@ -1,7 +1,8 @@
 """The glossary: each term of its page gets an address, and its first mention on every other page leads there by itself.
 
 The page is a definition list. A term's line may give several forms, parted by commas, and a gloss in parentheses, which
-is no part of it: ``Lot, taille de lot ([batch]{lang=en})``. A plural in s or x is understood.
+is no part of it: ``Lot, taille de lot ([batch]{lang=en})``. A plural in s or x is understood. A capital at the start of
+a sentence hides what a word means (« Attention : … »): the next mention is then the one that is linked.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ class Glossary:
     def __init__(self, sources: Iterable[Source]) -> None:
         page = next((source for source in sources if source.front.slug == SLUG), None)
         self.terms = tuple(_terms(page)) if page else ()
-        by_form = {form.lower(): term for term in self.terms for form in term.forms}
-        self._by_form = by_form
-        longest_first = sorted(by_form, key=len, reverse=True)
+        self._by_form = {form.lower(): term for term in self.terms for form in term.forms}
+        self._by_mention: dict[str, Term] = {}
+        longest_first = sorted(self._by_form, key=len, reverse=True)
         self._any = re.compile(rf"(?<![\w-])({'|'.join(map(_pattern, longest_first))})(?![\w-])", re.IGNORECASE)
 
     def dress(self, tokens: list[Token], source: Source, root: str) -> None:
@@ -63,26 +64,41 @@ class Glossary:
 
     def _linked(self, children: list[Token], href: str, met: set[str]) -> Iterator[Token]:
         """The parts of one paragraph."""
-        inside = 0
+        inside, said = 0, ""
         for child in children:
             inside += {"link_open": 1, "link_close": -1}.get(child.type, 0)
             if child.type == "text" and not inside:
-                yield from self._split(child.content, href, met)
+                yield from self._split(child.content, said, href, met)
             else:
                 yield child
+            said += child.content
 
-    def _split(self, text: str, href: str, met: set[str]) -> Iterator[Token]:
-        """A text around the terms that are met in it for the first time."""
+    def _split(self, text: str, said: str, href: str, met: set[str]) -> Iterator[Token]:
+        """A text around the terms that are met in it for the first time; `said` comes before it in the paragraph."""
         start = 0
         for found in self._any.finditer(text):
-            term = self._by_form[_singular(found[1], self._by_form)]
-            if term.id in met:
+            term = self._term(found[1])
+            if term.id in met or (found[1][0].isupper() and _opens(said + text[: found.start()])):
                 continue
             met.add(term.id)
             yield _text(text[start : found.start()])
             yield from _anchor(found[1], f"{href}#{term.id}", term.definition)
             start = found.end()
         yield _text(text[start:])
+
+    def _term(self, mention: str) -> Term:
+        """What a mention is of."""
+        if mention not in self._by_mention:
+            plain = mention.lower().replace("’", "'")
+            form = next(form for form in self._by_form if re.fullmatch(_pattern(form), plain))
+            self._by_mention[mention] = self._by_form[form]
+        return self._by_mention[mention]
+
+
+def _opens(before: str) -> bool:
+    """Whether what follows `before` in a paragraph begins a sentence."""
+    before = before.rstrip(" \n«\u00a0")
+    return not before or before.endswith((".", "!", "?", "…"))
 
 
 def _terms(page: Source) -> Iterator[Term]:
@@ -118,12 +134,6 @@ def _words(inline: Token) -> str:
 def _pattern(form: str) -> str:
     """A form, each of its words in the singular or the plural; an apostrophe is straight or curved."""
     return r"\s+".join(re.escape(word).replace("'", "['’]") + "[sx]?" for word in form.split())
-
-
-def _singular(text: str, known: dict[str, Term]) -> str:
-    """The form that a mention is of."""
-    text = text.lower().replace("’", "'")
-    return next(form for form in known if re.fullmatch(_pattern(form), text))
 
 
 def _anchor(text: str, href: str, definition: str) -> Iterator[Token]:

@@ -66,6 +66,10 @@ def test_the_page_gives_each_term_its_address() -> None:
     [
         ("Le pic, puis le pic.", [("pic", "pic")]),
         ("Des pics.\n\nUn Pic.", [("pic", "pics")]),
+        ("Un Pic, puis un pic.", [("pic", "Pic")]),
+        ("Pic ! Le pic vient après.", [("pic", "pic")]),
+        ("Rien. Pic : le mot ouvre la phrase.", []),
+        ("**Ceci.** Pic, puis pic.", [("pic", "pic")]),
         ("Les caches KV.", [("cache-kv", "caches KV")]),
         ("La taille de lot et le lot.", [("lot", "taille de lot")]),
         ("Un pic et un lot.", [("pic", "pic"), ("lot", "lot")]),
