@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import date as calendar_date
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Literal
 
 from babel import Locale
@@ -50,6 +50,7 @@ def _fr() -> Locale:
     return Locale("fr")
 
 
+@lru_cache(maxsize=1 << 14)  # a page's pictures, tables and texts write the same numbers
 def number(value: float, decimals: int = 0) -> str:
     """A number with exactly `decimals` decimals: ``1 234,50``; a true minus sign, and none before a zero."""
     pattern = "#,##0" + ("." + "0" * decimals if decimals else "")
