@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 pytestmark = pytest.mark.browser
 
@@ -147,3 +147,33 @@ def test_nothing_is_cut_at_320_pixels(page: Page, server: str, address: str) -> 
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 320
     panel = page.locator("[data-part=panel]")
     assert panel.evaluate("panel => panel.scrollWidth <= panel.clientWidth")
+
+
+@pytest.mark.parametrize(
+    ("address", "example"), [(INFERENCE, "24,65\u00a0Go"), (LORA, "6\u202f815\u202f744 paramètres")]
+)
+def test_without_a_script_the_worked_example_stands_there(
+    browser: Browser, server: str, address: str, example: str
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(server + address)
+    expect(page.locator(".calculator form")).to_be_hidden()
+    expect(page.locator(".calculator-fallback")).to_contain_text(example)
+    context.close()
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("address", [INFERENCE, LORA, "calculateurs/vram-entrainement/index.html"])
+def test_nothing_moves_when_the_script_comes(page: Page, server: str, address: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    page.add_init_script(
+        "window.shifted = 0;"
+        "new PerformanceObserver((list) => list.getEntries().forEach((e) => { shifted += e.value; }))"
+        ".observe({type: 'layout-shift', buffered: true});"
+    )
+    page.goto(server + address)
+    expect(page.locator("[data-part=results]")).to_be_visible()
+    page.wait_for_timeout(300)
+    assert page.evaluate("shifted") < 0.05

@@ -2,6 +2,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import html5lib
 import pytest
@@ -27,7 +28,10 @@ from tests.factories import (
 
 MakeProject = Callable[..., Project]
 
-PAGES = ("index.html", "mesures/index.html", "mesurer-soi-meme/index.html", "donnees/index.html", "404.html")
+PAGES = (
+    *("index.html", "mesures/index.html", "mesurer-soi-meme/index.html", "donnees/index.html", "404.html"),
+    *(f"calculateurs/{name}/index.html" for name in ("vram-entrainement", "vram-inference", "parametres-lora")),
+)
 
 
 def contents(site: Path) -> dict[str, bytes]:
@@ -239,6 +243,8 @@ def test_with_an_address_pages_say_theirs(make_project: MakeProject) -> None:
     assert "Méthode\u00a0: Protocole 1" in feed
     assert f"<id>https://example.org/memoire/mesures/{reference_suite()[0].key}.html</id>" in feed
     assert 'href="https://example.org/memoire/index.html"' in (project.site / "404.html").read_text("utf-8")
+    for text in (feed, sitemap):
+        ET.fromstring(text)  # noqa: S314  # our own
 
 
 def test_a_shared_link_shows_a_picture_once_the_site_has_an_address(make_project: MakeProject) -> None:

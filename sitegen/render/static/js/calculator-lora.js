@@ -24,8 +24,8 @@
     return {
       value: exact(total),
       formula:
-        `Soit ${share} du modèle. L’adaptateur seul prend ${file}${NO_BREAK}; ` +
-        `avec ses gradients et ses deux moments, ${kept}.`,
+        `Soit ${share} du modèle. L’adaptateur seul prend ${file}, ` +
+        `et ${kept} avec ses gradients et ses deux moments.`,
       bar: [],
       lines: [
         ...matrices.map(({ name, from, to, parameters }) => ({

@@ -189,8 +189,6 @@ document.addEventListener("DOMContentLoaded", () => {
       update(false);
     });
     restore();
-    host.querySelector(".calculator-fallback").hidden = true;
-    form.hidden = false;
     update(false);
   }
 
