@@ -11,6 +11,7 @@ from sitegen.records.case import Case
 from sitegen.records.trace import Trace
 from sitegen.render.series import Series
 from sitegen.workload.trace import traced
+from tests.browser.conftest import browser_type_launch_args as browser_type_launch_args  # noqa: PLC0414 - a fixture
 from tests.factories import reference_suite
 
 TINY: Final = {

@@ -15,6 +15,7 @@ REPORTS: Final = {
     "K4": (1, 2, 3, 4, 5),
     "K5": (1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13),
     "K7": (2, 3, 4, 6, 7, 8, 9, 10, 11, 13),
+    "K8": (1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12),
 }
 """The numbers of the reports that were collected, by kind."""
 
