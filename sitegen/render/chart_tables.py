@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from sitegen.french import NO_BREAK
+from sitegen.french import NO_BREAK, change
 from sitegen.records.model import Record
 from sitegen.render.labels import COMPONENT_NAMES, STATUS_NAMES
 from sitegen.render.phases import PhasePeak
@@ -62,6 +62,18 @@ def allocators(identifier: str, pairs: Sequence[tuple[Record, Record]], names: S
         low, high = fixed.summary.peak_bytes or 0, default.summary.peak_bytes or 0
         rows.append(Row(Cell(name), (peak_of(default), peak_of(fixed), relative(low / high - 1))))
     return Table(f"{identifier}-donnees", "Pic net sous deux allocateurs", columns, tuple(rows))
+
+
+def published_path(identifier: str, runs: Sequence[tuple[str, int]]) -> Table:
+    """Each published run, and how far it is from the one before."""
+    columns = (Column("Essai"), Column("Pic alloué", _MO, numeric=True), Column("Écart", numeric=True))
+    rows = []
+    previous = None
+    for name, size in runs:
+        gap = Cell("référence") if previous is None else Cell(change(size / previous - 1), size / previous - 1)
+        rows.append(Row(Cell(name), (measured(size, kind="quoted"), gap)))
+        previous = size
+    return Table(f"{identifier}-donnees", "Pic alloué de chaque essai publié", columns, tuple(rows))
 
 
 def told(table: Table) -> str:

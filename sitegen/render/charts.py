@@ -76,7 +76,7 @@ def by_component(series: Series, prefix: str = PREFIX) -> Chart:
         "Le pic de mémoire, composante par composante",
         f"Lot × longueur de séquence ; pic net de la mémoire de départ, {ALLOCATOR_NAMES['default']}. {COUNTED}",
         stacked(
-            [_line(record, name, "jetons") for record, name in zip(records, names, strict=True)],
+            [line_of(record, name, "jetons") for record, name in zip(records, names, strict=True)],
             named=_row_of(TRAINING_8, records),
         ),
         chart_tables.components(identifier, "Mémoire au pic, par composante", records, names),
@@ -120,7 +120,7 @@ def batch_doubling(series: Series, prefix: str = PREFIX) -> Chart:
         "Doubler le lot : ce qui grandit, ce qui reste",
         f"Pic net, {ALLOCATOR_NAMES['fixed']}. Le plancher réunit poids, gradients et état de l’optimiseur. {COUNTED}",
         stacked(
-            [_line(record, name, growth) for record, name, growth in zip(records, names, growths, strict=True)],
+            [line_of(record, name, growth) for record, name, growth in zip(records, names, growths, strict=True)],
             named=_row_of(FIXED_8, records),
             reference=Reference(floor, f"Plancher{NO_BREAK}: {megabytes(floor)}"),
         ),
@@ -202,7 +202,7 @@ def _states(record: Record) -> int:
     return 0 if counted is None else counted.weights + counted.gradients + counted.optimizer_state
 
 
-def _line(record: Record, name: str, detail: str = "") -> Line:
+def line_of(record: Record, name: str, detail: str = "") -> Line:
     """One record as a row of components, or as its status."""
     peak = record.summary.peak_bytes
     if record.status != "ok" or peak is None:
@@ -233,7 +233,7 @@ def _growth(smaller: Record, larger: Record) -> str:
 
 def _fix_line(record: Record, name: str, whole: int) -> Line:
     """A fix with its saving in evidence; the full run with its peak."""
-    line = _line(record, name)
+    line = line_of(record, name)
     peak = record.summary.peak_bytes
     if record.case == TRAINING_8 or not line.parts or peak is None:
         return line

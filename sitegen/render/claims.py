@@ -141,4 +141,57 @@ CLAIMS: Final[dict[str, Claim]] = {
     "cards_hold_other_than_they_say": all_of(
         less("small_card", "l4_capacity"), less("l4_capacity", "rtx4090_capacity")
     ),
+    # Of the companion articles
+    "checkpointing_keeps_a_part": between("checkpointing_activations_share", 0.1, 0.7),
+    "half_a_batch_saves_less_than_half": between("half_batch_change", -0.49, -0.1),
+    "half_a_length_saves_less_than_half": all_of(
+        between("half_length_change", -0.49, -0.1), between("length_change_fixed", -0.02, 0.02)
+    ),
+    "eager_attention_costs": above("eager_change", 0),
+    "a_chunked_loss_saves": between("chunked_loss_change", -0.2, -0.001),
+    "sixteen_bits_halve_the_states_only": all_of(
+        between("bfloat16_states_share", 0.49, 0.51), between("bfloat16_activations_share", 0.55, 0.95)
+    ),
+    "lora_leaves_the_activations": all_of(
+        less("lora_states", "states"), between("lora_activations_share", 0.5, 1), above("lora_gain", 0)
+    ),
+    "qlora_loads_above_its_weights": less("qlora_weights", "qlora_load"),
+    "sober_optimizers_save": all_of(
+        less("adam_8bit_state", "optimizer_state"),
+        less("adafactor_state", "adam_8bit_state"),
+        below("adam_8bit_change", 0),
+        below("adafactor_change", 0),
+    ),
+    "the_heap_weighs_more_with_an_adapter": all_of(
+        less("allocator_change_lora", "allocator_change"), below("allocator_change", 0)
+    ),
+    "fixes_add_up": below("path_share", 0.5),
+    "only_quantised_weights_fit_the_small_card": all_of(
+        less("mistral_qlora", "l4_capacity"),
+        less("l4_capacity", "mistral_lora"),
+        less("l4_capacity", "mistral_qlora_8"),
+    ),
+    "running_takes_a_little_more_than_the_weights": all_of(
+        between("inference_1_over_weights", 1, 1.5), less("inference_1_over_weights", "inference_8_over_weights")
+    ),
+    "four_times_is_only_the_floor": all_of(
+        less("states_over_weights", "training_1_over_weights"), less("training_1_peak", "training_8_peak")
+    ),
+    "the_backward_makes_the_peak_here": all_of(
+        less("training_8_forward", "training_8_backward"), less("training_8_update", "training_8_backward")
+    ),
+    "the_update_makes_the_peak_there": between("mistral_full_growth", -0.001, 0.001),
+    "mixed_precision_saves_nothing_here": between("mixed_change", 0, 0.1),
+    "four_bits_take_more_than_four_bits": all_of(
+        less("large_naive_4bit", "large_nf4_double"), less("large_nf4_double", "large_nf4")
+    ),
+    "preparation_costs_weights": less("large_nf4_double", "large_prepared"),
+    "unprepared_kernels_take_less": all_of(
+        less("mistral_qlora", "mistral_lora"),
+        less("mistral_qlora_fused", "mistral_qlora"),
+        less("mistral_qlora_8", "mistral_lora_8"),
+    ),
+    "qlora_keeps_its_vocabulary": all_of(
+        less("qlora_weights", "bfloat16_weights"), less("small_packed", "small_kept"), above("qlora_share", 0.35)
+    ),
 }

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from sitegen.french import gigabytes, number, percent, size
+from sitegen.memory.formulas import adapter_bytes
 from sitegen.records.case import Case
 from sitegen.records.model import Record
 from sitegen.render import worked
@@ -80,6 +81,21 @@ def _product(case: Case) -> str:
     return f"{case.batch_size} × {case.sequence_length} × {number(worked.VOCABULARY)} × 4"
 
 
+def _adapter_rows() -> tuple[tuple[str, str, str], ...]:
+    """What the articles compute of adapters and of packed weights, for the measured model."""
+    adapter = worked.query_value_parameters(16)
+    return (
+        (
+            "Paramètres d’un adaptateur de rang 16 sur q_proj et v_proj",
+            number(adapter),
+            "rang × (entrées + sorties) de chaque matrice",
+        ),
+        ("Ce que cet adaptateur pèse à l’entraînement", size(adapter_bytes(adapter, 4)), "quatre jeux en float32"),
+        ("Les sept projections en NF4, double quantification", size(worked.PACKED_BYTES), "formule de NF4"),
+        ("Plongements et normalisations en float32", size(worked.KEPT_BYTES), "le reste des paramètres × 4 octets"),
+    )
+
+
 def constants(_: Series) -> Table:
     """The values of the prose that no record gives, with where each comes from. Arithmetic, or nominal."""
     logits = f"lot × longueur × vocabulaire × 4 octets : {_product(INFERENCE_8)}"
@@ -92,6 +108,7 @@ def constants(_: Series) -> Table:
             percent(worked.adapter_share(64), 1),
             "rang × (entrées + sorties) de chaque matrice, sur le nombre de paramètres du modèle",
         ),
+        *_adapter_rows(),
         ("Machine modeste", gigabytes(worked.SMALL_MACHINE_BYTES), "valeur nominale, choisie pour l’exemple"),
         ("Petite carte", gigabytes(worked.SMALL_CARD_BYTES), "capacité annoncée à la vente"),
         ("NVIDIA L4, vendue pour la même capacité", worked.card(worked.L4_BYTES), driver),

@@ -69,6 +69,14 @@ class Evidence:
         states = sum(self.component(case, name) for name in ("weights", "gradients", "optimizer_state"))
         return self.peak(case) - states
 
+    def states(self, case: Case) -> int:
+        """Weights, gradients and optimizer state in bytes."""
+        return self.peak(case) - self.activations(case)
+
+    def change(self, case: Case, reference: Case) -> float:
+        """Relative change of the peak."""
+        return self.peak(case) / self.peak(reference) - 1
+
     def parameters(self, case: Case) -> int:
         """How many parameters the model has."""
         return self._known(case, "parameters", self.record(case).summary.parameters)

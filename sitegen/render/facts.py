@@ -26,7 +26,9 @@ from sitegen.memory import formulas
 from sitegen.records.case import Case
 from sitegen.render import published, worked
 from sitegen.render.calculator_facts import CALCULATOR_FACTS
+from sitegen.render.companion_facts import COMPANION_FACTS
 from sitegen.render.evidence import Evidence
+from sitegen.render.further_facts import FURTHER_FACTS
 from sitegen.render.labels import cores, label, processor, pytorch, transformers
 from sitegen.render.origins import Fact, Source, computed, constant, quoted, rule
 from sitegen.render.series import (
@@ -65,16 +67,6 @@ class Stated:
 def fixed(case: Case) -> Case:
     """The case under the fixed allocator."""
     return under(case, "fixed")
-
-
-def _states(e: Evidence, case: Case) -> int:
-    """Weights, gradients and optimizer state in bytes."""
-    return e.peak(case) - e.activations(case)
-
-
-def _change(e: Evidence, case: Case, reference: Case) -> float:
-    """Relative change of the peak."""
-    return e.peak(case) / e.peak(reference) - 1
 
 
 def _slower(e: Evidence, case: Case, reference: Case) -> float:
@@ -133,8 +125,8 @@ FACTS: Final[dict[str, Fact]] = {
     "weights": Fact(size, _weights),
     "gradients": Fact(size, lambda e: e.component(TRAINING_8, "gradients")),
     "optimizer_state": Fact(size, lambda e: e.component(TRAINING_8, "optimizer_state")),
-    "states": computed(size, lambda e: _states(e, TRAINING_8)),
-    "states_over_weights": computed(lambda v: times(v, 0), lambda e: _states(e, TRAINING_8) / _weights(e)),
+    "states": computed(size, lambda e: e.states(TRAINING_8)),
+    "states_over_weights": computed(lambda v: times(v, 0), lambda e: e.states(TRAINING_8) / _weights(e)),
     "gradients_over_weights": computed(times, lambda e: e.component(TRAINING_8, "gradients") / _weights(e)),
     "optimizer_state_over_weights": computed(times, lambda e: e.component(TRAINING_8, "optimizer_state") / _weights(e)),
     "training_8_activations": computed(size, lambda e: e.activations(TRAINING_8)),
@@ -163,9 +155,9 @@ FACTS: Final[dict[str, Fact]] = {
     ),
     "training_1_over_weights": computed(times, lambda e: e.peak(TRAINING_1) / _weights(e)),
     "training_8_over_weights": computed(times, lambda e: e.peak(TRAINING_8) / _weights(e)),
-    "length_change": computed(lambda v: change(v, 1), lambda e: _change(e, TRAINING_4_LONG, TRAINING_8)),
+    "length_change": computed(lambda v: change(v, 1), lambda e: e.change(TRAINING_4_LONG, TRAINING_8)),
     "length_change_fixed": computed(
-        lambda v: percent(abs(v), 1), lambda e: _change(e, fixed(TRAINING_4_LONG), fixed(TRAINING_8))
+        lambda v: percent(abs(v), 1), lambda e: e.change(fixed(TRAINING_4_LONG), fixed(TRAINING_8))
     ),
     # Steps
     "training_8_step_1": Fact(size, lambda e: e.step(fixed(TRAINING_8), 1)),
@@ -184,19 +176,19 @@ FACTS: Final[dict[str, Fact]] = {
     "example_bytes": computed(size, _example),
     "examples_8": computed(size, lambda e: 8 * _example(e)),
     # Fixes at batch 8
-    "checkpointing_change": computed(change, lambda e: _change(e, CHECKPOINTING_8, TRAINING_8)),
-    "checkpointing_change_fixed": computed(change, lambda e: _change(e, fixed(CHECKPOINTING_8), fixed(TRAINING_8))),
+    "checkpointing_change": computed(change, lambda e: e.change(CHECKPOINTING_8, TRAINING_8)),
+    "checkpointing_change_fixed": computed(change, lambda e: e.change(fixed(CHECKPOINTING_8), fixed(TRAINING_8))),
     "checkpointing_slower": computed(change, lambda e: _slower(e, CHECKPOINTING_8, TRAINING_8)),
     "checkpointing_slower_fixed": computed(change, lambda e: _slower(e, fixed(CHECKPOINTING_8), fixed(TRAINING_8))),
-    "bfloat16_change": computed(change, lambda e: _change(e, BFLOAT16_8, TRAINING_8)),
-    "bfloat16_change_fixed": computed(change, lambda e: _change(e, fixed(BFLOAT16_8), fixed(TRAINING_8))),
+    "bfloat16_change": computed(change, lambda e: e.change(BFLOAT16_8, TRAINING_8)),
+    "bfloat16_change_fixed": computed(change, lambda e: e.change(fixed(BFLOAT16_8), fixed(TRAINING_8))),
     "bfloat16_slower": computed(change, lambda e: _slower(e, BFLOAT16_8, TRAINING_8)),
     "bfloat16_slower_fixed": computed(change, lambda e: _slower(e, fixed(BFLOAT16_8), fixed(TRAINING_8))),
     "bfloat16_states_a_parameter": computed(
-        worked.bytes_a_parameter, lambda e: _states(e, BFLOAT16_8) / e.parameters(BFLOAT16_8)
+        worked.bytes_a_parameter, lambda e: e.states(BFLOAT16_8) / e.parameters(BFLOAT16_8)
     ),
-    "lora_change": computed(change, lambda e: _change(e, LORA_8, TRAINING_8)),
-    "lora_change_fixed": computed(change, lambda e: _change(e, fixed(LORA_8), fixed(TRAINING_8))),
+    "lora_change": computed(change, lambda e: e.change(LORA_8, TRAINING_8)),
+    "lora_change_fixed": computed(change, lambda e: e.change(fixed(LORA_8), fixed(TRAINING_8))),
     "lora_slower": computed(change, lambda e: _slower(e, LORA_8, TRAINING_8)),
     "lora_slower_fixed": computed(change, lambda e: _slower(e, fixed(LORA_8), fixed(TRAINING_8))),
     "lora_trainable": Fact(number, lambda e: e.trainable(LORA_8)),
@@ -208,8 +200,8 @@ FACTS: Final[dict[str, Fact]] = {
     ),
     "allocator_gap": computed(size, lambda e: e.peak(TRAINING_8) - e.peak(fixed(TRAINING_8))),
     "allocator_gap_lora": computed(size, lambda e: e.peak(LORA_8) - e.peak(fixed(LORA_8))),
-    "allocator_change": computed(change, lambda e: _change(e, fixed(TRAINING_8), TRAINING_8)),
-    "allocator_change_lora": computed(change, lambda e: _change(e, fixed(LORA_8), LORA_8)),
+    "allocator_change": computed(change, lambda e: e.change(fixed(TRAINING_8), TRAINING_8)),
+    "allocator_change_lora": computed(change, lambda e: e.change(fixed(LORA_8), LORA_8)),
     "allocator_slower": computed(change, lambda e: _slower(e, fixed(TRAINING_8), TRAINING_8)),
     # Time
     "training_8_duration": Fact(duration, lambda e: e.duration(TRAINING_8)),
@@ -247,6 +239,9 @@ FACTS: Final[dict[str, Fact]] = {
     "rtx4090_capacity": constant(worked.card, worked.RTX_4090_BYTES),
     # The examples of the calculators
     **CALCULATOR_FACTS,
+    # Of the companion articles
+    **COMPANION_FACTS,
+    **FURTHER_FACTS,
     # How far estimates are from measures
     **VALIDATION_FACTS,
 }

@@ -15,7 +15,17 @@ from sitegen.french import NO_BREAK, typography
 from sitegen.render.pictures import AXIS_PX, Bar, Dot, Picture, Span, Text, Upright
 from sitegen.units import GB_BYTES
 
-PATTERNS: Final = {"weights": "", "gradients": "/", "optimizer_state": "x", "activations": ".", "phase": "", "peak": ""}
+PATTERNS: Final = {
+    "weights": "",
+    "gradients": "/",
+    "optimizer_state": "x",
+    "activations": ".",
+    "phase": "",
+    "peak": "",
+    "saved": "\\",
+}
+GAPS: Final = {"saved": 0.8}
+"""How much of a texture is paper: little, but for what is no longer there."""
 DETAIL: Final = ' <span style="font-weight:400;color:var(--muted)">{}</span>'
 """A detail after its name, as the picture has it: the page's script drops it where room lacks."""
 HOVER: Final = "%{customdata}<extra></extra>"
@@ -59,7 +69,7 @@ def _bar_trace(component: str, bars: list[Bar]) -> go.Bar:
         "fgcolor": "var(--paper)",
         "fgopacity": 1,
         "size": 7,
-        "solidity": 0.22,
+        "solidity": GAPS.get(component, 0.22),
     }
     return go.Bar(
         orientation="h",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Component = Literal["weights", "gradients", "optimizer_state", "activations", "phase", "peak"]
+Component = Literal["weights", "gradients", "optimizer_state", "activations", "phase", "peak", "saved"]
 Anchor = Literal["start", "end"]
 Role = Literal["label", "value", "callout", "reference"]
 

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Final
 
 from sitegen.render import calculator_tables, charts, domain_table, peer_tables, published_tables, validation_tables
+from sitegen.render.article_tables import card_units, logits_by_vocabulary, quantised_weights, small_card_path
 from sitegen.render.comparison_tables import doubling, fixes, quoted, two_steps
 from sitegen.render.data_tables import constants, fields
 from sitegen.render.estimator_tables import fixed_examples, option_names
+from sitegen.render.fix_charts import FIX_CHARTS
 from sitegen.render.rule_tables import mixed_bytes, presets, seven_billion
 from sitegen.render.series import Series
 from sitegen.render.series_tables import bill, by_allocator, everything, reference
@@ -21,18 +23,22 @@ TABLES: Final[dict[str, Callable[[Series], Table]]] = {
     "bill": bill,
     "by_allocator": by_allocator,
     "cached_models": calculator_tables.cached_models,
+    "card_units": card_units,
     "constants": constants,
     "doubling": doubling,
     "everything": everything,
     "fields": fields,
     "fixed_examples": fixed_examples,
     "fixes": fixes,
+    "logits_by_vocabulary": logits_by_vocabulary,
     "mixed_bytes": mixed_bytes,
     "option_names": option_names,
     "presets": presets,
+    "quantised_weights": quantised_weights,
     "quoted": quoted,
     "reference": reference,
     "seven_billion": seven_billion,
+    "small_card_path": small_card_path,
     "two_steps": two_steps,
     "validation": validation_tables.summary,
     "validation_default": validation_tables.default_rows,
@@ -48,4 +54,4 @@ TABLES: Final[dict[str, Callable[[Series], Table]]] = {
     "validation_rules_rows": peer_tables.our_rows,
 }
 
-CHARTS: Final[dict[str, Callable[..., charts.Chart]]] = {**charts.CHARTS, **VALIDATION_CHARTS}
+CHARTS: Final[dict[str, Callable[..., charts.Chart]]] = {**charts.CHARTS, **FIX_CHARTS, **VALIDATION_CHARTS}

@@ -30,6 +30,11 @@ _DIMENSIONS: Final = {
 }
 """Of SmolLM2-135M-Instruct, from its configuration."""
 PARAMETERS: Final = formulas.llama_parameters(vocabulary_tables=1, vocabulary=VOCABULARY, **_DIMENSIONS)
+_PACKED: Final = formulas.projection_weights(**_DIMENSIONS)
+PACKED_BYTES: Final = formulas.nf4_double_bytes(_PACKED)
+"""The seven projections in NF4 with double quantisation; code books left out."""
+KEPT_BYTES: Final = formulas.weights_bytes(PARAMETERS - _PACKED, 4)
+"""The embeddings and the norms, which the preparation for k-bit training turns into float32."""
 _LOGIT_BYTES: Final = 4
 SMALL_MACHINE_BYTES: Final = 8 * GB_BYTES
 SMALL_CARD_BYTES: Final = 24 * GB_BYTES
@@ -79,3 +84,11 @@ def card(size_bytes: int) -> str:
 def bytes_a_parameter(value: float) -> str:
     """``16 octets``."""
     return f"{number(value)}{NO_BREAK}octets"
+
+
+def query_value_parameters(rank: int) -> int:
+    """Parameters of an adapter on q_proj and v_proj of the measured model."""
+    hidden, head_size = _DIMENSIONS["hidden"], _DIMENSIONS["head_size"]
+    queries = formulas.lora_parameters(rank, hidden, _DIMENSIONS["heads"] * head_size)
+    values = formulas.lora_parameters(rank, hidden, _DIMENSIONS["kv_heads"] * head_size)
+    return _DIMENSIONS["layers"] * (queries + values)
