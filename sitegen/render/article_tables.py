@@ -103,7 +103,7 @@ def quantised_weights(_: Series) -> Table:
             Row(Cell(name), (_computed(bits, _decimals(bits)), _bytes(every), _bytes(real)))
             for name, bits, every, real in rows
         ),
-        f"{_NOT_RUN} Les deux premières lignes ne laissent rien dans un autre format. Les échelles du 8 bits n’y sont pas.",
+        f"{_NOT_RUN} Les deux premières lignes valent pour tous les poids. Les échelles du 8 bits n’y sont pas.",
     )
 
 
