@@ -194,4 +194,11 @@ CLAIMS: Final[dict[str, Claim]] = {
     "qlora_keeps_its_vocabulary": all_of(
         less("qlora_weights", "bfloat16_weights"), less("small_packed", "small_kept"), above("qlora_share", 0.35)
     ),
+    "others_filled_the_card": between("oom_elsewhere", 5 * 2**30, 7 * 2**30),
+    "a_long_example_costs": above("double_length", 1.2),
+    "resuming_holds_more_than_the_states": less("states", "resume_bytes"),
+    "one_large_card_splits_the_eight_billion": all_of(
+        less("large_pure", "large_card"), less("large_card", "large_mixed")
+    ),
+    "checkpointing_beats_an_optimizer_without_state": less("optimizer_state", "checkpointing_gain"),
 }

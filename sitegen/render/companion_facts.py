@@ -39,6 +39,7 @@ ERROR: Final = Source(
     "avant-d-accuser-la-memoire/index.html#lire-l-erreur",
 )
 _FIXED_8: Final = under(TRAINING_8, "fixed")
+_TOKENS_8: Final = TRAINING_8.batch_size * TRAINING_8.sequence_length
 
 
 def _fixed(case: Case) -> Case:
@@ -135,7 +136,7 @@ COMPANION_FACTS: Final[dict[str, Fact]] = {
     "batch_16": computed(size, _batch_16),
     "largest_batch": computed(number, _largest_batch),
     "training_1_fixed_peak": Fact(size, lambda e: e.peak(_fixed(TRAINING_1))),
-    "fixed_activations_a_token": computed(size, lambda e: e.activations(_FIXED_8) // (8 * 256)),
+    "activations_a_token": computed(size, lambda e: e.activations(_FIXED_8) // _TOKENS_8),
     # An adapter of the measured model
     "lora_16_parameters": constant(number, worked.query_value_parameters(16)),
     "lora_16_bytes": constant(size, formulas.adapter_bytes(worked.query_value_parameters(16), 4)),
