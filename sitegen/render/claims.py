@@ -166,6 +166,9 @@ CLAIMS: Final[dict[str, Claim]] = {
         less("allocator_change_lora", "allocator_change"), below("allocator_change", 0)
     ),
     "fixes_add_up": below("path_share", 0.5),
+    "activations_come_first_and_stay_last": all_of(
+        above("path_middle_share", 0.5), less("path_first_rest", "path_last_rest"), above("path_last_rest", 0.5)
+    ),
     "only_quantised_weights_fit_the_small_card": all_of(
         less("mistral_qlora", "l4_capacity"),
         less("l4_capacity", "mistral_lora"),

@@ -20,7 +20,6 @@ from sitegen.render.series import (
     INFERENCE_1,
     INFERENCE_8,
     LORA_8,
-    TRAINING_1,
     TRAINING_4,
     TRAINING_4_LONG,
     TRAINING_8,
@@ -119,8 +118,8 @@ COMPANION_FACTS: Final[dict[str, Fact]] = {
     "half_batch_change": computed(change, lambda e: e.change(_fixed(TRAINING_4), _FIXED_8)),
     "half_length_change": computed(change, lambda e: e.change(_fixed(TRAINING_4), _fixed(TRAINING_4_LONG))),
     "double_length": computed(times, lambda e: e.peak(TRAINING_4_LONG) / e.peak(TRAINING_4)),
+    "path_first_rest": computed(percent, lambda e: e.activations(TRAINING_4) / e.peak(TRAINING_4)),
     "training_4_fixed_peak": Fact(size, lambda e: e.peak(_fixed(TRAINING_4))),
-    "bfloat16_8_fixed_peak": Fact(size, lambda e: e.peak(_fixed(BFLOAT16_8))),
     "bfloat16_weights": Fact(size, lambda e: e.component(BFLOAT16_8, "weights")),
     "lora_states": computed(size, lambda e: e.states(LORA_8)),
     # Running
@@ -135,7 +134,6 @@ COMPANION_FACTS: Final[dict[str, Fact]] = {
     "resume_over_weights": computed(times, lambda e: _resumed(e) / _weights(e)),
     "batch_16": computed(size, _batch_16),
     "largest_batch": computed(number, _largest_batch),
-    "training_1_fixed_peak": Fact(size, lambda e: e.peak(_fixed(TRAINING_1))),
     "activations_a_token": computed(size, lambda e: e.activations(_FIXED_8) // _TOKENS_8),
     # An adapter of the measured model
     "lora_16_parameters": constant(number, worked.query_value_parameters(16)),
@@ -145,7 +143,6 @@ COMPANION_FACTS: Final[dict[str, Fact]] = {
     # A larger model
     "large_parameters": _arithmetic(_billions, worked_large.PARAMETERS, LARGE),
     "large_bfloat16": _arithmetic(size, worked_large.BFLOAT16_BYTES, QUANTISED),
-    "large_float32": _arithmetic(size, worked_large.FLOAT32_BYTES, QUANTISED),
     "large_pure": _arithmetic(size, formulas.fixed_bill(worked_large.PARAMETERS, 2), LARGE),
     "large_mixed": _arithmetic(size, formulas.sixteen_bytes(worked_large.PARAMETERS), LARGE),
     "large_naive_4bit": _arithmetic(size, worked_large.NAIVE_4BIT_BYTES, QUANTISED),

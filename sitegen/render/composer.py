@@ -21,6 +21,7 @@ from sitegen.render.data_tables import downloads
 from sitegen.render.evidence import MissingFigureError
 from sitegen.render.facts import FACTS, Stated, stated
 from sitegen.render.glossary import Glossary
+from sitegen.render.formula_blocks import formula_block
 from sitegen.render.markdown import Marks, Rendered, expand, to_html
 from sitegen.render.pages import Source, root_of
 from sitegen.render.registry import CHARTS, TABLES
@@ -115,6 +116,7 @@ class Composer:
             "calculator": lambda name: marks.hide(self._calculator(name, source)),
             "letter": lambda symbol: marks.hide(letter(symbol)),
             "equation": lambda name: marks.hide(self._equation(name, source)),
+            "formula": lambda name: marks.hide(self._formula(name, source)),
             "downloads": lambda: marks.hide(self._show(downloads(self._records), root)),
             "journal": lambda: marks.hide(self._show(journal.table(journal.load(self._project.content)), root)),
             "listing": lambda name: marks.hide(self._listing(name)),
@@ -209,6 +211,10 @@ class Composer:
     def _equation(self, name: str, source: Source) -> Markup:
         """A formula of the memory model, laid out."""
         return equation(name) if name in FORMULAS else self._unknown("equation", name, source)
+
+    def _formula(self, name: str, source: Source) -> Markup:
+        """A formula that stands alone, with its legend."""
+        return formula_block(name) if name in FORMULAS else self._unknown("formula", name, source)
 
     def _listing(self, name: str) -> Markup:
         """A file that readers download, shown whole."""

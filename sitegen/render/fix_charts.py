@@ -57,7 +57,7 @@ def fix_path(series: Series) -> Chart:
         "Correctifs ajoutés l’un à l’autre",
         f"Lot de 4, 256 jetons ; pic net. Chaque ligne part de la précédente ; la partie hachurée est ce qu’elle lui "
         f"retire. La dernière passe aussi du rang 64 sur sept projections au rang 8 sur deux. {COUNTED}",
-        stacked(waterfall(rows), named=1),
+        stacked(waterfall(rows), named=2),
         chart_tables.components(identifier, "Pic de chaque étape de la cascade", records, names),
     )
 
@@ -98,7 +98,7 @@ def _fallen(upper: Line, lower: Line) -> Line:
     """A row with its hatched part."""
     before, after = _size(upper), _size(lower)
     saved = max(0, before - after)
-    removed = Part("saved", saved, "Retiré à la ligne précédente", megabytes(saved))
+    removed = Part("saved", saved, "Retiré", megabytes(saved))
     return replace(lower, parts=(*lower.parts, removed), figure_detail=change(after / before - 1))
 
 

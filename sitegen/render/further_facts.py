@@ -73,6 +73,12 @@ def _doubled_batch(evidence: Evidence) -> float:
     return mistral(evidence, "full", 8).measured_bytes / mistral(evidence, "full", 4).measured_bytes - 1
 
 
+def _middle_share(evidence: Evidence) -> float:
+    """What 16 bits and checkpointing take of all that the path takes."""
+    taken = evidence.peak(_FIXED_4) - evidence.peak(SHORT_CHECKPOINTED)
+    return taken / (evidence.peak(TRAINING_4) - evidence.peak(QLORA))
+
+
 def _against(case: Case, reference: Case, write: Callable[[float], str] = change) -> Fact:
     """How far a peak is from another's."""
     return computed(write, lambda e: e.change(case, reference))
@@ -86,7 +92,6 @@ FURTHER_FACTS: Final[dict[str, Fact]] = {
     "adafactor_state": Fact(size, lambda e: e.component(ADAFACTOR, "optimizer_state")),
     # Number formats
     "mixed_change": _against(MIXED, _FIXED_2),
-    "mixed_states": computed(size, lambda e: e.states(MIXED)),
     # Loss and attention
     "chunked_loss_change": _against(CHUNKED_LOSS, _FIXED_4),
     "eager_change": _against(EAGER, _FIXED_4),
@@ -96,8 +101,10 @@ FURTHER_FACTS: Final[dict[str, Fact]] = {
     "qlora_weights": Fact(size, lambda e: e.component(QLORA, "weights")),
     "qlora_share": computed(percent, lambda e: e.component(QLORA, "weights") / e.component(BFLOAT16_8, "weights")),
     "qlora_load": Fact(size, lambda e: e.load_peak(QLORA)),
-    "qlora_change": _against(QLORA, LORA_64),
+    # The whole path
     "path_share": computed(percent, lambda e: e.peak(QLORA) / e.peak(TRAINING_4)),
+    "path_middle_share": computed(percent, _middle_share),
+    "path_last_rest": computed(percent, lambda e: e.activations(QLORA) / e.peak(QLORA)),
     # What others published of a model of 7 billion parameters
     "mistral_full": _published("full", 4),
     "mistral_full_growth": Fact(small_percent, _doubled_batch, "quoted", _PUBLISHED),

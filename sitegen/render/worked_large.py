@@ -35,7 +35,6 @@ NF4_BITS: Final = formulas.block_bits(4, 32, 64)
 NF4_DOUBLE_BITS: Final = formulas.double_block_bits(4, 8, 64, 32, 256)
 
 BFLOAT16_BYTES: Final = formulas.weights_bytes(PARAMETERS, 2)
-FLOAT32_BYTES: Final = formulas.weights_bytes(PARAMETERS, 4)
 NAIVE_4BIT_BYTES: Final = PARAMETERS // 2
 """Half a byte for every parameter: what « 4 bits » seems to promise."""
 NF4_BYTES: Final = formulas.nf4_bytes(PROJECTIONS) + formulas.weights_bytes(KEPT, 2)

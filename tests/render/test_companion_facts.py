@@ -19,7 +19,6 @@ FURTHER = {name for name in CLAIMS if set(CLAIMS[name].facts) & set(FURTHER_FACT
     [
         ("large_parameters", "8,03\u00a0milliards"),  # 8 030 261 248, as published with the weights
         ("large_bfloat16", "16,06\u00a0Go"),  # x 2
-        ("large_float32", "32,12\u00a0Go"),  # x 4
         ("large_pure", "64,24\u00a0Go"),  # x 8
         ("large_mixed", "128,48\u00a0Go"),  # x 16
         ("large_kv_token", "131\u00a0Ko"),  # 2 x 32 layers x 8 heads x 128 x 2 bytes = 131 072

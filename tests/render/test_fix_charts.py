@@ -53,7 +53,7 @@ def test_the_path_names_its_parts_once(measured: Series) -> None:
             "Gradients",
             "État de l’optimiseur",
             "Activations, tampons et tas",
-            "Retiré à la ligne précédente",
+            "Retiré",
         ]
     )
 
