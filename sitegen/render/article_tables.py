@@ -97,7 +97,7 @@ def quantised_weights(_: Series) -> Table:
             Column("Format"),
             Column("Par poids", "bits", numeric=True),
             Column("Si tout était dans ce format", "Go", numeric=True),
-            Column("Plongements, tête et normes en 16 bits", "Go", numeric=True),
+            Column("Plongements, tête de sortie et normalisations en 16 bits", "Go", numeric=True),
         ),
         tuple(
             Row(Cell(name), (_computed(bits, _decimals(bits)), _bytes(every), _bytes(real)))

@@ -20,6 +20,7 @@ from sitegen.render.series import (
     INFERENCE_1,
     INFERENCE_8,
     LORA_8,
+    TRAINING_1,
     TRAINING_4,
     TRAINING_4_LONG,
     TRAINING_8,
@@ -131,9 +132,11 @@ COMPANION_FACTS: Final[dict[str, Fact]] = {
     "training_8_update": Fact(size, lambda e: e.phase(_FIXED_8, "optimizer_step")),
     # Resuming, and prolonging a line
     "resume_bytes": computed(size, _resumed),
-    "resume_over_weights": computed(times, lambda e: _resumed(e) / _weights(e)),
+    "resume_over_weights": computed(lambda v: times(v, 0), lambda e: _resumed(e) / _weights(e)),
     "batch_16": computed(size, _batch_16),
     "largest_batch": computed(number, _largest_batch),
+    "training_1_fixed_activations": computed(size, lambda e: e.activations(_fixed(TRAINING_1))),
+    "lora_fixed_peak_share": computed(percent, lambda e: e.peak(_fixed(LORA_8)) / e.peak(_FIXED_8)),
     "activations_a_token": computed(size, lambda e: e.activations(_FIXED_8) // _TOKENS_8),
     # An adapter of the measured model
     "lora_16_parameters": constant(number, worked.query_value_parameters(16)),

@@ -46,7 +46,8 @@ FURTHER = {name for name in CLAIMS if set(CLAIMS[name].facts) & set(FURTHER_FACT
         ("bfloat16_weights", "269\u00a0Mo"),  # 134 515 008 x 2
         ("lora_states", "545\u00a0Mo"),  # 538 060 032 of frozen weights and 460 800 x 16 of adapter
         ("resume_bytes", "3,23\u00a0Go"),  # 2 x (538 + 1 076) Mo
-        ("resume_over_weights", "6,0\u00a0fois"),
+        ("resume_over_weights", "6\u00a0fois"),
+        ("training_1_fixed_activations", "543\u00a0Mo"),  # 2570 Mio less 4 x 538 060 032
         ("batch_16", "10,13\u00a0Go"),  # (5876 + 2 x (5876 - 3986)) Mio
         ("largest_batch", "10"),  # 8000 - 359 Mo of baseline, less 6161, hold 1480 / 495 more: two
     ],
