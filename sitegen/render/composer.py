@@ -20,8 +20,8 @@ from sitegen.render.claims import CLAIMS, Claim
 from sitegen.render.data_tables import downloads
 from sitegen.render.evidence import MissingFigureError
 from sitegen.render.facts import FACTS, Stated, stated
-from sitegen.render.glossary import Glossary
 from sitegen.render.formula_blocks import formula_block
+from sitegen.render.glossary import Glossary
 from sitegen.render.markdown import Marks, Rendered, expand, to_html
 from sitegen.render.pages import Source, root_of
 from sitegen.render.registry import CHARTS, TABLES
