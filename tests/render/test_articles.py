@@ -14,7 +14,7 @@ from sitegen.project import Project, Settings
 from sitegen.render.composer import Composer
 from sitegen.render.estimator_options import OPTIONS
 from sitegen.render.formula_blocks import formula_block
-from sitegen.render.layout import _environment
+from sitegen.render.layout import environment
 from sitegen.render.pages import load_sources
 from sitegen.render.series import Series
 from tests.render.conftest import CONTENT, ROOT
@@ -48,7 +48,7 @@ def text(name: str) -> str:
 def composed(name: str, series: Series) -> str:
     """The HTML of a page; nothing of it may be missing, false or misused."""
     source = next(source for source in load_sources(CONTENT) if source.name == f"{name}.md")
-    composer = Composer(Project(ROOT, Settings()), series, list(series.records), _environment(), {})
+    composer = Composer(Project(ROOT, Settings()), series, list(series.records), environment(), {})
     body = composer.render(source).body
     composer.problems.check()
     return str(body)
@@ -140,6 +140,6 @@ def test_a_formula_explains_each_of_its_letters(name: str) -> None:
 
 def test_a_formula_that_does_not_exist_is_named(committed: Series) -> None:
     source = next(source for source in load_sources(CONTENT) if source.name == "mentions.md")
-    composer = Composer(Project(ROOT, Settings()), committed, [], _environment(), {})
+    composer = Composer(Project(ROOT, Settings()), committed, [], environment(), {})
     composer.render(type(source)(source.name, source.front, '{{ formula("none") }}', 1))
     assert composer.problems.misused == ["content/mentions.md: there is no formula named 'none'"]
