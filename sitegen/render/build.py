@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitegen.errors import ContentError, from_os_error
-from sitegen.memory.intervals import rows_of
 from sitegen.memory.measured import measured_pages
 from sitegen.project import Project
 from sitegen.records import published
@@ -69,7 +68,7 @@ def _render_into(
     """Write and check the whole site in `folder`; the number of its pages."""
     series = _series(project, records)
     pages = measured_pages(series.records, series.bills)
-    data_of_estimates = estimator_data.data_script(rows_of(records, "default"), pages)
+    data_of_estimates = estimator_data.data_script(records, pages)
     loaded = assets.publish(folder, estimator_data.table_scripts(project.measurements), data_of_estimates)
     layout = Layout(project, series, sources, loaded)
     composer = Composer(project, series, _ordered(records), layout.templates, former)

@@ -179,7 +179,9 @@ TRAINING: Final = (
     ),
 )
 EXECUTION: Final = (
-    Option("new_tokens", "Jetons à produire", "count", "256", (), (), (("mode", ("generation",)),), unit="jetons"),
+    Option(
+        "new_tokens", "Jetons à produire", "count", "256", (), (), (("mode", ("generation",)),), unit="jetons", least=2
+    ),
     Option(
         "logits",
         "Logits calculés",

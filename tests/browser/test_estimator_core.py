@@ -21,7 +21,8 @@ from sitegen.records.table import StoredTables
 from sitegen.render import estimator_data
 
 ROOT: Final = Path(__file__).parents[2]
-CORE: Final = ROOT / "sitegen" / "render" / "static" / "js" / "estimator-core.js"
+SCRIPTS: Final = ROOT / "sitegen" / "render" / "static" / "js"
+CORE: Final = ("estimator-beside.js", "estimator-core.js", "estimator-reading.js")
 MEASUREMENTS: Final = ROOT / "measurements"
 MOST_BYTES: Final = 60_000
 POINTS: Final = 60
@@ -58,7 +59,8 @@ CONFIGS: Final[list[object]] = [
 def core(page: Page) -> Page:
     """A page with the core, its data and every table."""
     page.add_script_tag(content=estimator_data.data_script([], None))
-    page.add_script_tag(path=str(CORE))
+    for name in CORE:
+        page.add_script_tag(path=SCRIPTS / name)
     for text in estimator_data.table_scripts(MEASUREMENTS).values():
         page.add_script_tag(content=text)
     return page
