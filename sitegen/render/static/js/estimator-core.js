@@ -47,25 +47,39 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
       if (found === undefined) powers.set(text, (found = monomial(text)(at)));
       return found;
     };
-    return (index) => (values[index] ??= termsOf(file, index).reduce((sum, [text, factor]) => sum + factor * power(text), 0));
+    return (index) => {
+      if (values[index] !== undefined) return values[index];
+      let sum = 0;
+      for (const [text, factor] of termsOf(file, index)) sum += factor * power(text);
+      return (values[index] = sum);
+    };
   }
 
   // ---- Phases (sitegen/memory/composition.py gives the runs and the optimizers' rules) ----
 
-  const total = (components) => Object.values(components).reduce((sum, bytes) => sum + bytes, 0);
+  /** The peaks of a phase, each as the lists of its components and of their polynomials; made once. */
+  function peaksOf(table, entry) {
+    table.peaks ??= Object.fromEntries(table.phases.map(({ name, peaks }) => [name, peaks.map((peak) => [Object.keys(peak), Object.values(peak)])]));
+    return table.peaks[entry];
+  }
 
+  /** The components of an entry's highest peak. @param {(index: number) => number} at the value of a polynomial */
   function highest(table, entry, at) {
     let best, most = -1;
-    for (const peak of table.phases.find(({ name }) => name === entry).peaks) {
-      const bytes = Object.values(peak).reduce((sum, index) => sum + at(index), 0);
+    for (const peak of peaksOf(table, entry)) {
+      let bytes = 0;
+      for (const index of peak[1]) bytes += at(index);
       if (bytes > most) [best, most] = [peak, bytes];
     }
-    return Object.fromEntries(Object.entries(best).map(([name, index]) => [name, at(index)]));
+    const [names, indices] = best;
+    return Object.fromEntries(names.map((name, order) => [name, at(indices[order])]));
   }
 
   function bill(step, name, components, added) {
-    const summed = Object.fromEntries(data().composition.components.map((part) => [part, (components[part] ?? 0) + (added[part] ?? 0)]));
-    return { step, name, peak_bytes: total(summed), components: summed };
+    const summed = {};
+    let peak_bytes = 0;
+    for (const part of data().composition.components) peak_bytes += summed[part] = (components[part] ?? 0) + (added[part] ?? 0);
+    return { step, name, peak_bytes, components: summed };
   }
 
   function trainingBill(table, run, at, totals, rule) {

@@ -58,16 +58,38 @@
     return () => buttons.find((button) => button.checked)?.value ?? "";
   }
 
-  /** Place rectangles side by side. @param {SVGRectElement[]} pieces @param {number[]} sizes @param {number} whole */
-  function stack(pieces, sizes, whole) {
-    let left = 0;
-    pieces.forEach((rectangle, index) => {
-      const width = sizes[index] / whole;
-      set(rectangle, "width", across(width));
-      if (width > 0) set(rectangle, "x", across(left));
-      left += width;
-    });
+  /** Run once things have been quiet for a while: asking again costs a comparison, not a timer. @param {number} wait_ms */
+  function quieted(wait_ms, run) {
+    let [timer, due] = [0, Infinity];
+    const ring = () => {
+      const left = due - performance.now();
+      timer = left > 1 ? setTimeout(ring, left) : 0;
+      if (!timer) run();
+    };
+    return () => {
+      due = performance.now() + wait_ms;
+      timer ||= setTimeout(ring, wait_ms);
+    };
   }
 
-  Object.assign(E, { element, drawn, piece, swatch, write, set, across, chosenOf, stack });
+  const placed = new WeakMap(); // what was last drawn of each row of rectangles
+
+  /** Place rectangles side by side. @param {SVGRectElement[]} pieces @param {number[]} sizes @param {number} whole */
+  function stack(pieces, sizes, whole) {
+    const before = placed.get(pieces) ?? [];
+    let left = 0;
+    const now = sizes.map((size) => {
+      const at = [size / whole, left];
+      left += at[0];
+      return at;
+    });
+    now.forEach(([width, x], index) => {
+      const [former, place] = before[index] ?? [0, 0];
+      if (width !== former) pieces[index].setAttribute("width", across(width));
+      if (width > 0 && x !== place) pieces[index].setAttribute("x", across(x));
+    });
+    placed.set(pieces, now.map(([width, x], index) => [width, width > 0 ? x : (before[index]?.[1] ?? 0)]));
+  }
+
+  Object.assign(E, { element, drawn, piece, swatch, write, set, across, chosenOf, quieted, stack });
 })();

@@ -33,7 +33,8 @@ document.addEventListener("DOMContentLoaded", () => {
     let model = null;
     let last = null; // the last result, with what it was made from
     let device = "";
-    let [pause, soon] = [0, 0];
+    let faulty = {}; // faults, as they are said after a pause
+    let hinted = ""; // the card that the hint speaks of
 
     // --- Faults ---------------------------------------------------------------------------------------------------------------
 
@@ -141,7 +142,9 @@ document.addEventListener("DOMContentLoaded", () => {
       const from = source();
       for (const field of origins) if (field.hidden !== (field.dataset.source !== from)) field.hidden = !field.hidden;
       const card = choice.chosen();
-      if (free.hidden !== Boolean(card)) free.hidden = Boolean(card);
+      if (hinted === (card?.key ?? "none")) return;
+      hinted = card?.key ?? "none";
+      free.hidden = Boolean(card);
       const hint = card ? (card.exact ? "Ce que le pilote annonce." : "La taille de l’étiquette, moins une réserve.") : "";
       E.write(part("card-hint"), E.spaced(card?.note ? `${hint} ${card.note.replaceAll("'", "’")}` : hint));
     }
@@ -159,8 +162,8 @@ document.addEventListener("DOMContentLoaded", () => {
       reveal(values);
       if (Object.keys(faults).length === 0 && model) attempt(asked, values, place, faults);
       showFaults(faults);
-      clearTimeout(pause);
-      if (byReader) pause = setTimeout(settle, PAUSE_MS, faults);
+      faulty = faults;
+      if (byReader) settleSoon();
     }
 
     function attempt(asked, values, place, faults) {
@@ -168,8 +171,7 @@ document.addEventListener("DOMContentLoaded", () => {
         const result = estimate(model, asked);
         const verdict = panel.show(result, asked, place, E.recap(model, asked, values, data));
         last = { model, asked, values, place, result, verdict };
-        clearTimeout(soon);
-        soon = setTimeout(consequences, SOON_MS);
+        consequencesSoon();
       } catch (fault) {
         if (!fault.code) throw fault;
         const field = fault.code === "needs-eager" ? "attention" : errors[fault.field] ? fault.field : FIELD_OF[source()];
@@ -188,9 +190,9 @@ document.addEventListener("DOMContentLoaded", () => {
     }
 
     /** After a pause: what is still wrong, once, then the result, once. */
-    function settle(faults) {
+    function settle() {
       const said = [];
-      for (const [name, { message }] of Object.entries(faults)) {
+      for (const [name, { message }] of Object.entries(faulty)) {
         complain(name, message);
         const label = form.elements[name]?.labels?.[0]?.textContent ?? rules[name]?.label ?? "";
         if (message) said.push(E.spaced(label ? `${label.trim()} : ${message}` : message));
@@ -204,15 +206,29 @@ document.addEventListener("DOMContentLoaded", () => {
 
     // --- What follows from the estimate ---------------------------------------------------------------------------------------
 
-    /** Cards, changes, limits, commands, address: less urgent than the figure. */
+    /** Cards, changes, limits, commands, address: less urgent than the figure, and one at a time. */
     function consequences() {
-      const { model: which, asked, values, place, result } = last;
+      const now = last;
+      const { model: which, asked, values, place, result } = now;
+      const other = (options) => estimate(which, options);
       part("consequences").hidden = false;
-      table.update(result, place, asked.device);
-      plan.update((other) => estimate(which, other), asked, result, place);
-      takeaway(last);
-      history.replaceState(null, "", `#${E.address(form, which, values, rules)}`);
+      const steps = [
+        () => table.update(result, place, asked.device),
+        () => plan.advise(other, asked, result, place),
+        () => plan.reach(other, asked, place),
+        () => takeaway(now),
+        () => history.replaceState(null, "", `#${E.address(form, which, values, rules)}`),
+      ];
+      const follow_ = () => {
+        if (last !== now) return; // a newer result has its own consequences
+        steps.shift()();
+        if (steps.length) setTimeout(follow_);
+      };
+      follow_();
     }
+
+    const settleSoon = E.quieted(PAUSE_MS, settle);
+    const consequencesSoon = E.quieted(SOON_MS, consequences);
 
     /** Set the form from an address, else from the start. */
     function restore() {
