@@ -64,6 +64,14 @@ def _text_part(config: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The part that describes the language model, and whether it was nested."""
     nested = config.get("text_config")
     if isinstance(nested, dict):
+        ties = [part.get("tie_word_embeddings") for part in (config, nested)]
+        if None not in ties and ties[0] != ties[1]:
+            raise RefusedError(
+                "contradictory-tie",
+                "tie_word_embeddings",
+                "config.json contradicts itself: tie_word_embeddings is not the same in text_config.",
+                "Keep one of the two.",
+            )
         inherited: dict[str, Any] = {
             key: config[key] for key in ("tie_word_embeddings", "torch_dtype", "dtype") if key in config
         }

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Route
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Route, expect
 
 from sitegen.project import find_project
 from sitegen.records.case import Case
@@ -152,4 +152,14 @@ def calculator(page: Page, watch: Watch, server: str) -> Page:
     """The page of the calculator, silent so far."""
     page.goto(server + CALCULATOR)
     assert watch.messages == []
+    return page
+
+
+@pytest.fixture
+def estimator(page: Page, watch: Watch, server: str) -> Page:
+    """The page « Estimateur » as it opens, its tables there, silent so far."""
+    page.goto(server + "estimateur/index.html")
+    expect(page.locator("[data-part=source]")).to_have_text("tracé")
+    assert watch.messages == []
+    watch.clear()
     return page

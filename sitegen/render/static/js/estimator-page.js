@@ -31,6 +31,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const complaints = {}; // what is said of each field now
     let entry = null; // of the catalogue
     let model = null;
+    let tensors = []; // their names, when the index of the weights came with the configuration
     let last = null; // the last result, with what it was made from
     let device = "";
     let faulty = {}; // faults, as they are said after a pause
@@ -81,7 +82,7 @@ document.addEventListener("DOMContentLoaded", () => {
       config: (faults) => {
         const text = form.elements.config.value;
         if (!text.trim()) faults.config = { message: "Collez le contenu d’un config.json, ou déposez le fichier.", kind: "blank" };
-        return text.trim() ? (model?.text === text ? model : { ...E.fromText(text), text }) : null;
+        return text.trim() ? (model?.text === text ? model : { ...E.fromText(text, tensors), text }) : null;
       },
       parameters: (faults) => {
         const billions = amount("parameters", { least: 1, most: E.MOST_PARAMETERS / E.BILLION, example: "7" }, faults);
@@ -269,8 +270,10 @@ document.addEventListener("DOMContentLoaded", () => {
       complain("config", E.complaint({ code, detail }));
       if (last) panel.markStale(true);
     };
-    const accept = (text) => {
+    const accept = (text, names = []) => {
       form.elements.config.value = text;
+      tensors = names;
+      if (model?.text === text) model = null; // judged again, with these names
       update(true);
     };
 
@@ -288,6 +291,7 @@ document.addEventListener("DOMContentLoaded", () => {
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", (event) => {
       if (event.target === form.elements.model) entry = E.named(data.models, event.target.value) ?? null;
+      if (event.target === form.elements.config) tensors = [];
       if (event.target.name === "device") options.fill({ foreach: String(event.target.value === "cuda") });
       update(true);
     });

@@ -15,6 +15,8 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
 
   function textPart(config) {
     if (isObject(config.text_config)) {
+      const ties = [config, config.text_config].map((part) => part.tie_word_embeddings);
+      if (!ties.some(absent) && ties[0] !== ties[1]) throw refusal("contradictory-tie", "tie_word_embeddings");
       const inherited = Object.fromEntries(["tie_word_embeddings", "torch_dtype", "dtype"].filter((key) => key in config).map((key) => [key, config[key]]));
       return [{ ...inherited, ...config.text_config }, ["nested-text-config"]];
     }

@@ -3,6 +3,7 @@
   "use strict";
 
   const E = (window.EstimatorPage ??= {});
+  const { typed: written } = window.FrenchNumbers;
   const LONGEST_CONFIG = 6000; // characters of a pasted configuration that an address can reasonably hold
   const NOT_OURS = /^(_|transformers_version|architectures|auto_map|torch_dtype$|id2label|label2id|quantization_config)/;
 
@@ -39,11 +40,7 @@
   /** The state of the whole form, as an address. @param {HTMLFormElement} form @param {object} model */
   function address(form, model, values, rules) {
     const typed = (name) => form.elements[name].value.trim();
-    const others = {
-      catalogue: () => ({ model: model.key }),
-      config: () => ({ config: packed(model.config) }),
-      parameters: () => ({ parameters: typed("parameters") }),
-    }[form.elements.source.value]();
+    const others = model.key ? { model: model.key } : model.config ? { config: packed(model.config) } : { parameters: written(model.parameters / E.BILLION) };
     others.card = typed("card");
     if (others.card === E.FREE) others.capacity = typed("capacity");
     if (typed("used") !== "0") others.used = typed("used");

@@ -53,7 +53,11 @@
     "bad-field": "La valeur de « {field} » ne convient pas : {detail}.",
     "too-many-layers": "« {field} » vaut {detail} : aucun modèle n’a tant de couches.",
     "vision-only": "Cette configuration est celle d’un modèle de vision, sans modèle de langage à entraîner.",
-    "contradictory-tie": "« tie_word_embeddings » contredit le reste de la configuration : {detail}. Gardez l’une des deux indications.",
+    "contradictory-tie": "« tie_word_embeddings » n’a pas la même valeur ici et dans « text_config ». Gardez l’une des deux.",
+    "tied-with-a-head": "« tie_word_embeddings » vaut true, et les poids ont pourtant une matrice de sortie à part (lm_head.weight). Corrigez la clé.",
+    "untied-without-a-head": "« tie_word_embeddings » vaut false, et les poids n’ont pourtant pas de matrice de sortie (lm_head.weight). Corrigez la clé.",
+    "dtype-conflict": "« torch_dtype » et « dtype » diffèrent : ce sont deux noms du même réglage. Gardez l’une des deux clés.",
+    "quantised": "Ces poids sont déjà quantifiés (« quantization_config »). Donnez la configuration du modèle d’origine : la méthode QLoRA le quantifie elle-même.",
     "needs-eager": "Cette architecture demande l’attention « eager » : « sdpa » ne calcule pas le plafonnement de ses scores. Choisissez eager.",
     "no-table": "Les tables de cette architecture n’ont pas pu être chargées : seule la facture fixe est montrée.",
     "unknown-target": "Cette architecture n’a pas de module « {detail} ».",
@@ -61,11 +65,7 @@
 
   /** What is worth knowing of a model that is accepted. */
   const NOTES = {
-    "dtype-conflict": "« torch_dtype » et « dtype » diffèrent dans ce fichier ; seul le format choisi ci-dessous compte.",
     "nested-text-config": "Le modèle de langage est celui de « text_config » ; la partie visuelle n’est pas comptée.",
-    "quantized": "Ces poids sont déjà quantifiés ; l’estimation part des poids d’origine.",
-    "sequence-too-long": "La longueur demandée dépasse celle que ce modèle annonce.",
-    "no-table": FAULTS["no-table"],
   };
 
   /** Why an estimate is no exact trace: of what the tables say nothing, or not quite. */
