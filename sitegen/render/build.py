@@ -17,6 +17,7 @@ from sitegen.records.model import Record
 from sitegen.records.store import load_all
 from sitegen.render import assets, checks, data, estimator_data
 from sitegen.render.composer import LISTINGS, Composer
+from sitegen.render.estimator_starts import Known
 from sitegen.render.facts import FACTS, Stated
 from sitegen.render.layout import Layout
 from sitegen.render.pages import Source, load_sources
@@ -70,7 +71,8 @@ def _render_into(
     pages = measured_pages(series.records, series.bills)
     data_of_estimates = estimator_data.data_script(records, pages)
     loaded = assets.publish(folder, estimator_data.table_scripts(project.measurements), data_of_estimates)
-    layout = Layout(project, series, sources, loaded)
+    known = Known(estimator_data.table_files(project.measurements), records, pages)
+    layout = Layout(project, series, sources, loaded, known)
     composer = Composer(project, series, _ordered(records), layout.templates, former)
     for source in sources:
         composer.problems.misused += checks.bare_figures(source)

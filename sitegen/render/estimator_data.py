@@ -20,9 +20,10 @@ from sitegen.records import tables
 from sitegen.records.case import Allocator, Case, Mode
 from sitegen.records.model import Record
 from sitegen.records.table import StoredTables, TableKey
+from sitegen.render import estimator_words
 
 _DEFAULTS: Final = TableKey(family="", variant="", mode="baseline")
-_KINDS: Final = {
+_KINDS: Final[dict[str, dict[str, Any]]] = {
     "adapter": {"method": "lora"},
     "plain": {"method": "full"},
     "checkpointing": {"method": "full", "gradient_checkpointing": True},
@@ -60,8 +61,15 @@ def data_script(records: Iterable[Record], pages: RuntimePages | None) -> str:
         },
         "bounds": {**bounds.BOUNDS, "unknown": bounds.UNKNOWN},
         "ratios": _ratios(list(records)),
+        "words": estimator_words.as_data(),
     }
     return _assigned("data", content)
+
+
+def table_files(measurements: Path, stack: dict[str, str] | None = None) -> dict[tuple[str, str], Path]:
+    """The files of tables by family and variant: those of the stack, else of the newest one."""
+    files = _files(measurements, stack)
+    return {(family, variant): path for path in files for family, _, variant in [path.stem.partition("-")]}
 
 
 def table_scripts(measurements: Path, stack: dict[str, str] | None = None) -> dict[str, str]:
@@ -134,7 +142,7 @@ def _ratios(records: list[Record]) -> dict[str, dict[str, tuple[float, float]]]:
 def _ratios_by_kind(rows: list[intervals.Ratios]) -> dict[str, tuple[float, float]]:
     """The same of one allocator."""
     kinds: Mapping[str, Case] = {
-        f"{mode}-{kind}": msgspec.convert({"mode": mode, **options}, Case)
+        f"{mode}-{kind}": msgspec.convert(options | {"mode": mode}, Case)
         for mode in get_args(Mode)
         for kind, options in _KINDS.items()
     }

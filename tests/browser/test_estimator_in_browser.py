@@ -29,6 +29,7 @@ def test_it_opens_with_a_result(estimator: Page) -> None:
 
 def test_the_components_add_up_to_the_peak(estimator: Page) -> None:
     go(estimator, SMALL)
+    expect(part(estimator, "recap")).to_contain_text("SmolLM2")
     sizes = part(estimator, "components").locator("tr:visible td:nth-child(2)").all_text_contents()
     assert sum(_bytes(text) for text in sizes) == pytest.approx(_bytes(peak(estimator)), rel=0.01)
 
@@ -115,7 +116,7 @@ def test_an_option_that_does_not_count_is_hidden(estimator: Page) -> None:
     expect(field(estimator, "lora_rank")).to_be_hidden()
 
 
-def test_a_link_keeps_the_state(page: Page, watch: Any, origin: str) -> None:
+def test_a_link_keeps_the_state(page: Page, origin: str) -> None:
     page.goto(origin + ESTIMATOR)
     field(page, "model").fill("Mistral 7B v0.3")
     field(page, "batch_size").fill("3")
@@ -134,7 +135,7 @@ def test_a_link_keeps_the_state(page: Page, watch: Any, origin: str) -> None:
     expect(part(page, "verdict")).to_contain_text("A100 80 Go")
 
 
-def test_a_link_keeps_a_pasted_configuration(page: Page, watch: Any, server: str) -> None:
+def test_a_link_keeps_a_pasted_configuration(page: Page, server: str) -> None:
     page.goto(server + ESTIMATOR)
     pasted(page, json.dumps({**LLAMA, "num_hidden_layers": 7, "architectures": ["LlamaForCausalLM"]}))
     page.wait_for_url(re.compile("config="))
@@ -187,7 +188,9 @@ def test_axe_finds_no_violation(estimator: Page, scheme: Any) -> None:
     estimator.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     expect(part(estimator, "consequences")).to_be_visible()
     measured = encode(factories.record(Case(batch_size=8, allocator="fixed")))
-    estimator.locator("[data-pick=record]").set_input_files(FilePayload(name="essai.json", mimeType="application/json", buffer=measured))
+    estimator.locator("[data-pick=record]").set_input_files(
+        FilePayload(name="essai.json", mimeType="application/json", buffer=measured)
+    )
     expect(part(estimator, "records")).to_be_visible()
     pasted(estimator, "{")
     field(estimator, "batch_size").fill("0")

@@ -42,7 +42,11 @@ def test_an_unknown_model_is_an_error_and_the_result_stays(estimator: Page) -> N
 
 
 GEMMA = dict(model("gemma-3-4b").config)
-CONTRADICTION = {"model_type": "gemma3", "tie_word_embeddings": False, "text_config": {**GEMMA, "tie_word_embeddings": True}}
+CONTRADICTION = {
+    "model_type": "gemma3",
+    "tie_word_embeddings": False,
+    "text_config": {**GEMMA, "tie_word_embeddings": True},
+}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +73,10 @@ CONTRADICTION = {"model_type": "gemma3", "tie_word_embeddings": False, "text_con
         (json.dumps({**LLAMA, "model_type": "mamba"}), "« mamba » n’est pas de celles"),
         (json.dumps({**LLAMA, "model_type": "toString"}), "« toString » n’est pas de celles"),
         (json.dumps(CONTRADICTION), "« tie_word_embeddings » n’a pas la même valeur"),
-        (json.dumps({**LLAMA, "torch_dtype": "float16", "dtype": "bfloat16"}), "« torch_dtype » et « dtype » diffèrent"),
+        (
+            json.dumps({**LLAMA, "torch_dtype": "float16", "dtype": "bfloat16"}),
+            "« torch_dtype » et « dtype » diffèrent",
+        ),
         (json.dumps({**LLAMA, "quantization_config": {"quant_method": "awq"}}), "déjà quantifiés"),
     ],
 )
@@ -119,7 +126,8 @@ def test_the_language_model_inside_a_larger_one_is_taken_and_said(estimator: Pag
 # The longest that the page's thread was busy, in milliseconds, while 50 MB were offered to it.
 BUSY = """async () => {
   const seen = [0];
-  new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => seen.push(duration))).observe({ entryTypes: ['longtask'] });
+  const note = (list) => list.getEntries().forEach(({ duration }) => seen.push(duration));
+  new PerformanceObserver(note).observe({ entryTypes: ['longtask'] });
   window.busy = () => Math.max(...seen);
 }"""
 PASTE = """() => {

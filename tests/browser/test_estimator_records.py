@@ -1,4 +1,4 @@
-"""A measured record that the reader drops on the page: judged, its seal checked, and the estimate's error on it shown."""
+"""A measured record that the reader drops on the page: judged, its seal checked, the estimate's error on it shown."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_published_record_has_its_seal(estimator: Page) -> None:
 
 
 def test_a_seal_is_that_of_the_content_and_not_of_its_layout(estimator: Page) -> None:
-    accented = seal(replace(FIXED, reason="é « œ » \U0001f600 \t\" \\ \x7f"))
+    accented = seal(replace(FIXED, reason='é « œ » \U0001f600 \t" \\ \x7f'))
     compact = json.dumps(json.loads(encode(accented)))
     assert decode(compact.encode(), "compact") == accented
     judged = "text => EstimatorPage.isSealed(text)"

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from itertools import product
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest

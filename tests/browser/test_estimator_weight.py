@@ -1,4 +1,4 @@
-"""What the page « Estimateur » costs: the work of a change on a slow processor, and the bytes before a chart is used."""
+"""What the page « Estimateur » costs: the work of a change on a slow processor, its bytes before a chart is used."""
 
 from __future__ import annotations
 

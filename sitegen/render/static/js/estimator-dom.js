@@ -21,7 +21,7 @@
   }
 
   /** A rectangle in the texture of a component. @param {string} component */
-  const piece = (component) => drawn("rect", { fill: `url(#p-${component})`, y: 0, height: "100%", x: 0, width: 0 });
+  const piece = (component) => drawn("rect", { fill: `url(#p-${component})`, y: 0, height: "100%", x: "0%", width: "0%" });
 
   /** The square that stands before a component's name. @param {string} component */
   function swatch(component) {
@@ -79,7 +79,7 @@
     const before = placed.get(pieces) ?? [];
     let left = 0;
     const now = sizes.map((size) => {
-      const at = [size / whole, left];
+      const at = [Math.max(0, size) / whole, left];
       left += at[0];
       return at;
     });

@@ -10,6 +10,7 @@
    */
   E.tables = (addresses, root) => {
     const loading = new Map();
+    const settled = new Set();
 
     /** The script of a model's variant, or of another one of its family. @param {object} model */
     const named = ({ family, variant }) =>
@@ -19,9 +20,12 @@
     function load(model) {
       const name = named(model);
       if (!name) return Promise.resolve();
-      if (!loading.has(name)) loading.set(name, inserted(root + addresses[name]));
+      if (!loading.has(name)) loading.set(name, inserted(root + addresses[name]).then(() => void settled.add(name)));
       return loading.get(name);
     }
+
+    /** Whether a model's tables are on their way. @param {object} model */
+    const waits = (model) => Boolean(named(model)) && !settled.has(named(model)) && !of(model)?.[model.variant];
 
     function inserted(address) {
       return new Promise((resolve) => {
@@ -35,7 +39,7 @@
 
     /** What `Sitegen.estimate` is given. @param {object} model */
     const of = (model) => window.Sitegen.tables?.[model.family];
-    return { load, of };
+    return { load, of, waits };
   };
 
   /**

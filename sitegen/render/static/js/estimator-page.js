@@ -18,7 +18,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const form = host.querySelector("form");
     const part = (name) => host.querySelector(`[data-part="${name}"]`);
     const rules = data.options;
-    const options = E.optionsOf(form, rules);
+    const options = E.optionsOf(form, rules, data.sets);
     const panel = E.panel(host, data.components, data.phases);
     const choice = E.cardChoice(form.elements.card, data);
     const table = E.cardTable(host, data);
@@ -27,8 +27,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const box = E.combobox(form.elements.model, part("models"), data.models, (entry) => adopt(entry, true));
     const loader = E.tables(JSON.parse(host.querySelector(".estimator-tables").textContent), host.dataset.root);
     const free = form.querySelector("[data-free]");
-    const errors = Object.fromEntries(Array.from(form.querySelectorAll("[data-error]"), (error) => [error.dataset.error, error]));
-    const complaints = {}; // what is said of each field now
+    const { errors, complain } = E.complaints(form);
     let entry = null; // of the catalogue
     let model = null;
     let tensors = []; // their names, when the index of the weights came with the configuration
@@ -38,16 +37,6 @@ document.addEventListener("DOMContentLoaded", () => {
     let hinted = ""; // the card that the hint speaks of
 
     // --- Faults ---------------------------------------------------------------------------------------------------------------
-
-    /** @param {string} name @param {string} message empty when the field is right */
-    function complain(name, message) {
-      const error = errors[name];
-      if (!error || (complaints[name] ?? "") === message) return;
-      complaints[name] = message;
-      error.textContent = message;
-      const controls = form.querySelectorAll(`[aria-describedby~="${error.id}"]`);
-      controls.forEach((control) => (message ? control.setAttribute("aria-invalid", "true") : control.removeAttribute("aria-invalid")));
-    }
 
     /** An amount typed by the reader. */
     function amount(name, rule, faults) {
@@ -161,7 +150,9 @@ document.addEventListener("DOMContentLoaded", () => {
       const place = placeOf(faults);
       remodel(faults);
       reveal(values);
-      if (Object.keys(faults).length === 0 && model) attempt(asked, values, place, faults);
+      const waits = Boolean(model && loader.waits(model)); // the former result stays until its tables are there
+      panel.markWaiting(waits);
+      if (Object.keys(faults).length === 0 && model && !waits) attempt(asked, values, place, faults);
       showFaults(faults);
       faulty = faults;
       if (byReader) settleSoon();
@@ -187,7 +178,7 @@ document.addEventListener("DOMContentLoaded", () => {
       }
       const wrong = Object.keys(faults).length > 0;
       if (last) panel.markStale(wrong);
-      else panel.invite(E.spaced("Choisissez un modèle pour en estimer la mémoire."));
+      else if (wrong) panel.invite(E.spaced("Choisissez un modèle pour en estimer la mémoire."));
     }
 
     /** After a pause: what is still wrong, once, then the result, once. */
@@ -210,6 +201,7 @@ document.addEventListener("DOMContentLoaded", () => {
     /** Cards, changes, limits, commands, address: less urgent than the figure, and one at a time. */
     function consequences() {
       const now = last;
+      if (now.model !== model) return; // the model chosen since waits for its tables
       const { model: which, asked, values, place, result } = now;
       const other = (options) => estimate(which, options);
       part("consequences").hidden = false;
@@ -231,28 +223,11 @@ document.addEventListener("DOMContentLoaded", () => {
     const settleSoon = E.quieted(PAUSE_MS, settle);
     const consequencesSoon = E.quieted(SOON_MS, consequences);
 
-    /** Set the form from an address, else from the start. */
+    /** Set the form from the address, else from the start. */
     function restore() {
-      const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-      const known = ["model", "config", "parameters"].some((name) => name in given);
-      const state = known ? given : { ...data.start, ...given };
-      const usual = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, rule.default]));
-      options.fill({ ...usual, foreach: String((state.device ?? usual.device) === "cuda"), ...state });
-      const from = state.config ? "config" : state.parameters ? "parameters" : "catalogue";
-      form.elements.source.value = from;
-      if (state.config) form.elements.config.value = E.indented(state.config);
-      if (state.parameters) form.elements.parameters.value = state.parameters;
+      entry = E.restored(form, data, { options, choice, box });
       device = form.elements.device.value;
-      choice.offer(device);
-      if (state.card) form.elements.card.value = state.card;
-      if (form.elements.card.selectedIndex < 0) choice.offer(device);
-      form.elements.capacity.value = state.capacity ?? "24";
-      form.elements.used.value = state.used ?? "0";
-      entry = E.named(data.models, state.model ?? data.start.model) ?? null;
-      box.settle(entry ? entry.name : (state.model ?? ""));
-      const family = entry && from === "catalogue" ? entry.config.model_type : "";
-      options.offer(data.targets[family] ?? data.targets.llama, (state.lora_targets ?? "").split(","));
-      model = null;
+      [model, tensors] = [null, []];
     }
 
     /** Try a change: write it into the form. @param {Record<string, string>} patch */
@@ -308,9 +283,6 @@ document.addEventListener("DOMContentLoaded", () => {
     });
 
     restore();
-    host.querySelector(".calculator-fallback").hidden = true;
-    part("starts").hidden = false;
-    form.hidden = false;
     update(false);
   }
 

@@ -103,25 +103,15 @@
   /** @param {string} code */
   const reason = (code) => spaced(REASONS[code] ?? `Ce cas n’a pas été tracé (${code}).`);
 
-  const WHERE = {
-    forward: "pendant la passe avant",
-    backward: "pendant la passe arrière",
-    optimizer_step: "pendant la mise à jour",
-    prefill: "à la lecture de l’invite",
-    decode: "pendant la génération",
-    load: "au chargement",
-  };
+  const { where, coexisting, methods, weighty } = window.Sitegen.data.words;
 
   /** What coexists at the peak, from what is there. @param {string} phase @param {Record<string, number>} at bytes by component */
-  function coexisting(phase, at, options) {
-    const weighty = (name) => (at[name] ?? 0) > 0.05 * Object.values(at).reduce((sum, bytes) => sum + bytes, 0);
-    if (phase === "optimizer_step") return "poids, gradients et état de l’optimiseur y sont tous ensemble, avec les tampons du calcul";
-    if (phase === "backward" && weighty("logits_and_loss")) return "les logits et leur gradient s’y ajoutent aux activations gardées";
-    if (phase === "backward" && options.gradient_checkpointing) return "une couche y recalcule ses activations à côté des gradients";
-    if (phase === "backward") return "les gradients s’y ajoutent aux activations encore gardées";
-    if (phase === "forward" && options.mode === "training") return "toutes les activations que lira la passe arrière sont déjà là";
-    if (weighty("kv_cache")) return "le cache KV y grandit à côté des poids";
-    return "aux poids s’ajoutent les tampons d’une couche et les logits";
+  function together(phase, at, peak, options) {
+    const weighs = (name) => (at[name] ?? 0) > weighty * peak;
+    if (phase === "optimizer_step") return "step";
+    if (phase === "backward") return weighs("logits_and_loss") ? "loss" : options.gradient_checkpointing ? "recompute" : "backward";
+    if (options.mode === "training") return "kept";
+    return weighs("kv_cache") ? "cache" : "layer";
   }
 
   /** The phase that peaks, and why, in one sentence; then the heaviest component. */
@@ -129,21 +119,19 @@
     const at = result.components;
     const [heaviest, bytes] = Object.entries(at).reduce((most, entry) => (entry[1] > most[1] ? entry : most), ["weights", 0]);
     const step = options.mode === "training" && result.phase.step ? `, étape ${result.phase.step}` : "";
-    const sentence = `Le pic survient ${WHERE[result.phase.name] ?? result.phase.name}${step} : ${coexisting(result.phase.name, at, options)}.`;
+    const sentence = `Le pic survient ${where[result.phase.name]}${step} : ${coexisting[together(result.phase.name, at, result.peak_bytes, options)]}.`;
     return spaced(`${sentence} Le poste le plus lourd : ${names[heaviest].toLowerCase()}, ${percent(bytes / result.peak_bytes)}.`);
   }
-
-  const METHODS = { full: "entraînement complet", lora: "LoRA", qlora: "QLoRA" };
 
   /** One line for what is estimated. @param {object} model @param {object} o @param {Record<string, string>} values @param {object} data */
   function recap(model, o, values, data) {
     const words = [model.name];
     const trains = o.mode === "training";
     if (!trains) words.push(data.modes[o.mode].toLowerCase());
-    if (trains || o.method !== "full") words.push(METHODS[o.method]);
+    if (trains || o.method !== "full") words.push(methods[o.method]);
     if (o.method !== "full") words.push(`rang ${o.lora_rank}`);
     words.push(values.numbers === "mixed" ? "précision mixte" : o.dtype);
-    words.push(`${number(o.batch_size)} × ${number(o.sequence_length)} jetons`);
+    words.push(`${number(o.batch_size)}${NO_BREAK}× ${number(o.sequence_length)}${NO_BREAK}jetons`);
     if (trains && o.optimizer !== "adamw") words.push(data.optimizers[o.optimizer]);
     if (o.gradient_checkpointing) words.push("points de contrôle");
     return words.join(" · ");
