@@ -176,13 +176,15 @@ def counts(option: Option, values: State) -> bool:
 def case_of(state: State) -> Case:
     """The case of a state; an option that does not count keeps the value that changes nothing."""
     values = values_of(state)
-    mixed = values["numbers"] == "mixed"
     given: dict[str, Any] = {
         option.name: _READERS[option.kind](values[option.name])
         for option in OPTIONS
         if option.name in Case.__struct_fields__ and option.name != "device" and counts(option, values)
     }
-    numbers = {"dtype": "float32", "mixed_precision": "bf16"} if mixed else {"dtype": values["numbers"]}
+    mixed = values["numbers"] == "mixed"
+    numbers = {"dtype": "float32" if mixed else values["numbers"]}
+    if mixed and values["mode"] == "training":  # else there is nothing to mix
+        numbers["mixed_precision"] = "bf16"
     return msgspec.convert(given | numbers, Case)
 
 
