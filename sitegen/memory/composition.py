@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from sitegen.memory.polynomials import Dimensions, Polynomial, combination, value
+from sitegen.memory.polynomials import Coefficient, Dimensions, Polynomial, value
 from sitegen.records.bill import PhaseBill
 from sitegen.records.case import Case
 from sitegen.records.table import Coefficients, Table
@@ -118,7 +118,12 @@ def highest(table: Table, entry: str, dimensions: Dimensions) -> dict[str, int]:
 
 def polynomial(stored: Coefficients) -> Polynomial:
     """A polynomial as it computes."""
-    return combination([(1, {monomial: Fraction(coefficient)}) for monomial, coefficient in stored.items()])
+    return {monomial: _exact(coefficient) for monomial, coefficient in stored.items()}
+
+
+def _exact(coefficient: int | str) -> Coefficient:
+    """A stored coefficient as a number: whole where it is, for fractions take longer to compute with."""
+    return coefficient if isinstance(coefficient, int) else Fraction(coefficient)
 
 
 def _totals(table: Table, dimensions: Dimensions) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import floor
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -157,8 +158,10 @@ class Known(NamedTuple):
 
 def starts(known: Known | None) -> tuple[Start, ...]:
     """Every start, with its result where `known` has an exact table for it."""
+    loaded = cache(lambda path: tables.unpacked(tables.load(path)))  # starts have models, and so tables, in common
     return tuple(
-        Start(label, urlencode(state, safe=","), shown_of(state, known) if known else None) for label, state in STARTS
+        Start(label, urlencode(state, safe=","), shown_of(state, known, loaded) if known else None)
+        for label, state in STARTS
     )
 
 
@@ -197,10 +200,12 @@ _READERS: Final[dict[str, Callable[[str], Any]]] = {
 }
 
 
-def shown_of(state: State, known: Known) -> Shown | None:
-    """The result of a state; none where no table is exact for it."""
+def shown_of(state: State, known: Known, load: Callable[[Path], Tables]) -> Shown | None:
+    """The result of a state; none where no table is exact for it. `load` reads a file of tables."""
     subject, where, case = model(state["model"]), card(state["card"]), case_of(state)
-    bill = bill_of(case, subject.config, _tables(subject, known.files))
+    reading = read(subject.config)
+    path = known.files.get((reading.family, reading.variant))
+    bill = bill_of(case, subject.config, load(path)) if path else None
     device = msgspec.convert(values_of(state)["device"], Device)
     if bill is None or (device == "cpu" and known.pages is None):
         return None
@@ -212,13 +217,6 @@ def shown_of(state: State, known: Known) -> Shown | None:
         cards=(where,),
     )
     return _shown(subject, where, estimated(bill, case, setting))
-
-
-def _tables(subject: CatalogueModel, files: Mapping[tuple[str, str], Path]) -> Tables:
-    """The tables of a model's variant."""
-    reading = read(subject.config)
-    path = files.get((reading.family, reading.variant))
-    return tables.unpacked(tables.load(path)) if path else {}
 
 
 def _shown(subject: CatalogueModel, where: Card, found: Estimate) -> Shown:
