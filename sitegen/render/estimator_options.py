@@ -213,6 +213,7 @@ EXECUTION: Final = (
         ),
         (),
         _TRAINING,
+        "Trainer et TRL : tous, hors noyaux fusionnés.",
     ),
     Option(
         "zero_grad",
@@ -222,6 +223,7 @@ EXECUTION: Final = (
         (Choice("free", "libérés (usuel)"), Choice("keep", "gardés, à zéro")),
         (),
         _TRAINING,
+        "Trainer et TRL les libèrent toujours.",
     ),
     Option("padding", "Remplissage", "switch", "false", (), (), (), "Exemples de longueurs inégales dans un lot."),
     Option(

@@ -222,6 +222,9 @@ def test_paper_has_the_result_and_the_options(estimator: Page) -> None:
     expect(part(estimator, "value")).to_be_visible()
     expect(part(estimator, "components")).to_be_visible()
     expect(part(estimator, "printed")).to_contain_text("Modules ciblés")
+    expect(part(estimator, "printed")).to_contain_text(f"Longueur de séquence{NO_BREAK}: 2\u202f048{NO_BREAK}jetons")
+    expect(part(estimator, "command")).to_be_visible()
+    expect(part(estimator, "script")).to_be_hidden()
     expect(field(estimator, "batch_size")).to_be_hidden()
 
 

@@ -10,14 +10,23 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
 
   // ---- Polynomials (sitegen/memory/polynomials.py) ----
 
-  const FACTOR = /\{(\d*)([A-Za-z]*)\/(\d+)\}|([A-Za-z])/g;
+  const FACTOR = /\{([\dA-Za-z+]*)\/(\d+)\}|([A-Za-z])/g;
+  const TERM = /^(\d*)([A-Za-z]*)$/;
   const product = (letters, at) => [...letters].reduce((result, letter) => result * at[letter], 1);
+
+  /** A sum of products, each perhaps several times: "3hh" or "Hd+2Kd". @param {string} text */
+  function summed(text) {
+    const terms = text.split("+").map((term) => TERM.exec(term).slice(1));
+    return (at) => terms.reduce((sum, [several, letters]) => sum + (several ? Number(several) : 1) * product(letters, at), 0);
+  }
 
   /** A monomial as a function of the dimensions: reading its text takes longer than computing it. @param {string} text */
   function compiled(text) {
-    const factors = [...text.matchAll(FACTOR)].map(([, several, letters, divisor, letter]) =>
-      letter ? (at) => at[letter] : (at) => Math.ceil(((several ? Number(several) : 1) * product(letters, at)) / Number(divisor)),
-    );
+    const factors = [...text.matchAll(FACTOR)].map(([, sum, divisor, letter]) => {
+      if (letter) return (at) => at[letter];
+      const whole = summed(sum);
+      return (at) => Math.ceil(whole(at) / Number(divisor));
+    });
     return (at) => factors.reduce((result, factor) => result * factor(at), 1);
   }
 
@@ -60,7 +69,7 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
   /** The peaks of a phase, each as the lists of its components and of their polynomials; made once. */
   function peaksOf(table, entry) {
     table.peaks ??= Object.fromEntries(table.phases.map(({ name, peaks }) => [name, peaks.map((peak) => [Object.keys(peak), Object.values(peak)])]));
-    return table.peaks[entry];
+    return table.peaks[entry] ?? table.peaks[entry.replace(/_again$/, "")]; // as the first time, unless the table says otherwise
   }
 
   /** The components of an entry's highest peak. @param {(index: number) => number} at the value of a polynomial */

@@ -3,7 +3,7 @@
   "use strict";
 
   const E = (window.EstimatorPage ??= {});
-  const { typed: written } = window.FrenchNumbers;
+  const { parse, typed: written } = window.FrenchNumbers;
   const LONGEST_CONFIG = 6000; // characters of a pasted configuration that an address can reasonably hold
   const NOT_OURS = /^(_|transformers_version|architectures|auto_map|torch_dtype$|id2label|label2id|quantization_config)/;
 
@@ -190,12 +190,18 @@
 
     /** Every option that counts, for paper, where the form is not. */
     function printed(values) {
-      const counting = Object.entries(data.options).filter(([, rule]) => E.relevant(rule, values));
-      const said = counting.map(([name, rule]) => {
-        const value = rule.kind === "switch" ? (values[name] === "true" ? "oui" : "non") : (rule.choices[values[name]]?.label ?? values[name]);
-        return `${rule.label} : ${value.replaceAll(",", ", ")}`;
-      });
-      return E.spaced(`${said.join(" · ")}.`);
+      const counting = data.order.filter((name) => E.relevant(data.options[name], values));
+      return E.spaced(`${counting.map((name) => `${data.options[name].label} : ${spoken(data.options[name], values[name])}`).join(" · ")}.`);
+    }
+
+    /** The value of an option as it is read. */
+    function spoken(rule, value) {
+      if (rule.kind === "switch") return value === "true" ? "oui" : "non";
+      if (rule.kind === "count") {
+        const count = parse(value).value;
+        return rule.unit ? E.counted(count, rule.unit.replace(/s$/, "")) : E.number(count);
+      }
+      return rule.choices[value]?.label ?? value.replaceAll(",", ", ");
     }
 
     return ({ model, asked, values, place }) => {
