@@ -16,6 +16,7 @@ from sitegen.memory import bounds, composition, cuda, intervals, reading, runtim
 from sitegen.memory.estimate import LOADING_BYTES
 from sitegen.memory.families import FAMILIES
 from sitegen.memory.runtime import RuntimePages
+from sitegen.memory.tabled import MMAP_THRESHOLD_BYTES
 from sitegen.records import tables
 from sitegen.records.case import Allocator, Case, Mode
 from sitegen.records.model import Record
@@ -51,6 +52,7 @@ def data_script(records: Iterable[Record], pages: RuntimePages | None) -> str:
         "runtime": _runtime(pages) if pages else None,
         "interval": {"share": intervals.ERROR_SHARE, "floor_bytes": intervals.ERROR_FLOOR_BYTES},
         "loading_bytes": LOADING_BYTES,
+        "mmap_threshold_bytes": MMAP_THRESHOLD_BYTES,
         "merged": _merged(),
         "packing": {
             "columns": runtime.PANEL_COLUMNS,

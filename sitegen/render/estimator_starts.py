@@ -19,7 +19,7 @@ from sitegen.memory.families import FAMILIES
 from sitegen.memory.intervals import rows_of
 from sitegen.memory.reading import read
 from sitegen.memory.runtime import RuntimePages, shape_of
-from sitegen.memory.tabled import Tables, bill_of
+from sitegen.memory.tabled import Tables, bill_of, has_small_tensors
 from sitegen.records import tables
 from sitegen.records.bill import PhaseBill
 from sitegen.records.case import Case
@@ -207,7 +207,7 @@ def shown_of(state: State, known: Known, load: Callable[[Path], Tables]) -> Show
     path = known.files.get((reading.family, reading.variant))
     bill = bill_of(case, subject.config, load(path)) if path else None
     device = msgspec.convert(values_of(state)["device"], Device)
-    if bill is None or (device == "cpu" and known.pages is None):
+    if bill is None or (device == "cpu" and (known.pages is None or has_small_tensors(case, subject.config))):
         return None
     setting = Setting(
         device=device,

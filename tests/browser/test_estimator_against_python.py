@@ -18,7 +18,7 @@ from sitegen.memory.families import FAMILIES
 from sitegen.memory.intervals import rows_of
 from sitegen.memory.measured import measured_pages
 from sitegen.memory.runtime import shape_of
-from sitegen.memory.tabled import bill_of
+from sitegen.memory.tabled import bill_of, has_small_tensors
 from sitegen.project import find_project
 from sitegen.records import tables
 from sitegen.records.bills import merged
@@ -87,7 +87,8 @@ def test_every_estimate_of_the_page_is_pythons_to_the_byte(
     exact = 0
     for model, case, device in _drawn():
         shown = estimator.evaluate(SHOWN, _state(model, case, device))
-        bill = bill_of(case, model.config, known)
+        on_heap = device == "cpu" and has_small_tensors(case, model.config)
+        bill = None if on_heap else bill_of(case, model.config, known)
         assert (shown["source"] == "polynomial") == (bill is not None), (model.key, case)
         if bill is not None:
             at = replace(

@@ -76,6 +76,13 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     return names.reduce((sum, name) => sum + (data().runtime.options[name] ?? 0), 0);
   }
 
+  /** Whether the keys of a training step are so small that glibc's heap holds them, which only a trace can count (tabled.py). */
+  function hasSmallTensors(options, { dimensions: at }) {
+    if (!trains(options) || options.device === "cuda") return false;
+    const keys = options.batch_size * options.sequence_length * (at.K ?? at.H) * (at.d ?? Math.floor(at.h / at.H));
+    return keys * (options.dtype === "bfloat16" ? 2 : 4) < data().mmap_threshold_bytes;
+  }
+
   const handles = (options) => (trains(options) ? 2 : 1);
 
   /** What a phase takes beyond its tensors. @param {number} quantised parameters held in 4 bits */
@@ -132,5 +139,5 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     return { interval_bytes: cuda.allocated_interval_bytes, cuda };
   }
 
-  return { besideBytes, loadPeakBytes, intervals };
+  return { besideBytes, hasSmallTensors, loadPeakBytes, intervals };
 })());

@@ -145,6 +145,7 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     const adapter = options.mode === "training" && options.method !== "full";
     const names = adapter ? targetsOf(family, options) : [""];
     const trains = options.mode === "training";
+    if (window.Sitegen.hasSmallTensors(options, model)) reasons.push("small-tensors");
     if (options.padding) reasons.push("padding");
     if (trains && options.loss === "chunked") reasons.push("chunked-loss");
     if (trains && options.mixed_precision === "bf16") reasons.push("mixed-precision");

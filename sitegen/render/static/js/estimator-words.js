@@ -80,6 +80,7 @@
     "optimizer": "Cet optimiseur n’a pas été tracé.",
     "attention": "Cette attention n’a pas été tracée pour cette architecture.",
     "adapter": "L’adaptateur n’a pas été tracé hors entraînement.",
+    "small-tensors": "De si petits tenseurs restent en partie dans le tas du système, ce que seule une trace compte.",
     "window-cache": "Le cache d’une attention à fenêtre glissante n’a pas été tracé.",
     "float16": "Le format float16 n’a pas été tracé ; bfloat16 l’a été.",
     "no-table-targets": "Ces modules ciblés n’ont pas été tracés ensemble.",
