@@ -101,6 +101,32 @@ def test_changes_are_sorted_and_can_be_tried(estimator: Page) -> None:
     expect(field(estimator, "gradient_accumulation")).to_have_value("2")
 
 
+def test_a_change_is_tried_by_keyboard_alone(estimator: Page) -> None:
+    field(estimator, "model").focus()
+    keys = estimator.keyboard
+    keys.type("smollm2 135")
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    expect(part(estimator, "recap")).to_contain_text("SmolLM2 135M")
+    for _ in range(2):  # the use, then the method
+        keys.press("Tab")
+    keys.press("ArrowLeft")
+    expect(part(estimator, "recap")).to_contain_text("LoRA")
+    expect(part(estimator, "recap")).not_to_contain_text("QLoRA")
+    field(estimator, "sequence_length").focus()
+    keys.press("Control+A")
+    keys.type("4096")
+    expect(part(estimator, "recap")).to_contain_text("4\u202f096")
+    button = part(estimator, "changes").get_by_role("button").first
+    button.focus()
+    before = peak(estimator)
+    keys.press("Enter")
+    expect(part(estimator, "value")).not_to_have_text(before)
+    expect(part(estimator, "panel")).to_be_focused()
+    keys.press("Shift+Tab")
+    assert estimator.evaluate("document.activeElement.closest('form') !== null")
+
+
 def test_the_largest_batch_is_the_largest(estimator: Page) -> None:
     largest = int((part(estimator, "limits").locator("dd").first.text_content() or "0").split(NO_BREAK)[0])
     for batch, fits in ((largest, True), (largest + 1, False)):

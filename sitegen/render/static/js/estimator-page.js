@@ -183,6 +183,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
     /** After a pause: what is still wrong, once, then the result, once. */
     function settle() {
+      if (model && loader.waits(model)) return void settleSoon();
       const said = [];
       for (const [name, { message }] of Object.entries(faulty)) {
         complain(name, message);
@@ -236,6 +237,7 @@ document.addEventListener("DOMContentLoaded", () => {
       for (const name of Object.keys(values)) if (rules[name].kind === "count") values[name] = written(Number(values[name]));
       options.fill(values);
       update(true);
+      part("panel").focus({ preventScroll: true }); // the row of the button that was pressed is drawn anew
       part("panel").scrollIntoView({ block: "nearest" });
     }
 
