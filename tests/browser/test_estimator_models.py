@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
+from sitegen.memory.bounds import BOUNDS
 from sitegen.memory.catalogue import model
-from tests.estimator_form import LLAMA, NO_BREAK, choose, error, field, part, pasted, peak
+from tests.estimator_form import ESTIMATOR, LLAMA, NO_BREAK, choose, error, field, part, pasted, peak
 
 pytestmark = pytest.mark.browser
 
@@ -175,3 +176,18 @@ def test_parameters_alone_give_the_fixed_bill_and_promise_nothing(estimator: Pag
     expect(part(estimator, "verdict")).to_contain_text("les activations ne sont pas comptées")
     assert "tient" not in (part(estimator, "cards").locator(".fits").all_text_contents() or [""])
     expect(part(estimator, "cards").locator(".fits")).to_have_count(0)
+
+
+def test_every_reason_of_a_bound_has_its_sentence(estimator: Page) -> None:
+    sentences = {reason: estimator.evaluate("code => EstimatorPage.reason(code)", reason) for reason in BOUNDS}
+    assert {reason for reason, sentence in sentences.items() if f"({reason})" in sentence} == set()
+
+
+def test_a_link_to_a_case_that_is_refused_says_so_and_shows_no_figure(page: Page, server: str) -> None:
+    page.goto(server + ESTIMATOR + "#model=gemma-2-9b&method=lora&attention=sdpa&card=l4")
+    expect(error(page, "attention")).to_contain_text("eager")
+    expect(part(page, "value")).to_contain_text("à corriger")
+    expect(part(page, "source")).to_be_hidden()
+    field(page, "attention").select_option("eager")
+    expect(part(page, "recap")).to_contain_text("Gemma 2 9B")
+    expect(part(page, "source")).to_be_visible()

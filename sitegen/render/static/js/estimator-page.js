@@ -178,7 +178,7 @@ document.addEventListener("DOMContentLoaded", () => {
       }
       const wrong = Object.keys(faults).length > 0;
       if (last) panel.markStale(wrong);
-      else if (wrong) panel.invite(E.spaced("Choisissez un modèle pour en estimer la mémoire."));
+      else if (wrong) panel.invite(E.spaced("Une valeur du formulaire est à corriger : le résultat s’affichera ici."));
     }
 
     /** After a pause: what is still wrong, once, then the result, once. */

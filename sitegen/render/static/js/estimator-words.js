@@ -88,6 +88,9 @@
     "no-table-beyond-window": "Des séquences plus longues que la fenêtre glissante n’ont pas été tracées ici.",
     "no-table-double-quant": "La double quantification n’a pas été tracée ici.",
     "no-table-one-sequence": "Le lot de cette taille n’a pas été tracé ici.",
+    "no-table-depth": "Ce nombre de couches n’a pas été tracé : les dernières ne sont pas du même type.",
+    "reentrant": "L’ancienne variante des points de contrôle n’a pas été tracée.",
+    "modules-to-save": "Les modules entraînés en entier à côté de l’adaptateur n’ont pas été tracés.",
     "no-table-dtype": "Ce format de nombres n’a pas été tracé ici.",
   };
 
