@@ -90,10 +90,11 @@ def test_phases_are_the_same_to_the_byte(core: Page, family: str) -> None:
     for point in range(POINTS):
         key, table = draw.choice(known)
         example = random_example(key, table.depths.smallest + 5 * table.depths.period, point)
-        options = msgspec.to_builtins(example.case) | {"device": "cpu", "allocator": "fixed"}
+        options = msgspec.to_builtins(example.case) | {"device": "cuda"}  # such small tensors a heap would keep in part
         bills = step_bills(table, example.dimensions, example.case)
         expected = {f"{bill.step} {bill.name}": bill.peak_bytes for bill in bills}
-        assert core.evaluate(ESTIMATE, [example.config, options]) == ["polynomial", expected]
+        windowed = key.mode == "generation" and FAMILIES[family].window  # further tokens would leave the window
+        assert core.evaluate(ESTIMATE, [example.config, options]) == ["bound" if windowed else "polynomial", expected]
 
 
 def test_every_script_of_tables_weighs_at_most_60_kb_compressed() -> None:
