@@ -21,6 +21,8 @@ from sitegen.records.case import Case
 from sitegen.render.build import render
 from tests import factories
 
+expect.set_options(timeout=15_000)  # ms; a busy machine is no fault of the page's
+
 ROOT = Path(__file__).resolve().parents[2]
 CONTENT = ROOT / "content"
 TRACES = ROOT / "measurements" / "traces"

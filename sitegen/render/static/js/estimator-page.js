@@ -194,7 +194,8 @@ document.addEventListener("DOMContentLoaded", () => {
         const lead = said.length ? "Dernier résultat valable" : "Pic estimé";
         said.push(E.spaced(`${lead} : ${E.size(last.result.peak_bytes)}, ${E.VERDICTS[last.verdict].text} sur ${last.place.name}.`));
       }
-      E.write(part("status"), said.join(" "));
+      const [status, text] = [part("status"), said.join(" ")];
+      if (status.textContent !== text) status.textContent = text; // a new node: what voices announce
     }
 
     // --- What follows from the estimate ---------------------------------------------------------------------------------------
