@@ -42,7 +42,8 @@ WATCH: Final = """() => {
   Sitegen.estimate = (...given) => { const found = real(...given); made.push(found); return found; };
 }"""
 SHOWN: Final = """async (state) => {
-  made.length = 0;
+  const forget = () => { made.length = 0; }; // what the former state still led to
+  addEventListener('hashchange', forget, { capture: true, once: true });
   const changed = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
   location.hash = state;
   await changed;
