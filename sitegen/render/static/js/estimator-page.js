@@ -203,19 +203,20 @@ document.addEventListener("DOMContentLoaded", () => {
     /** Cards, changes, limits, commands, address: less urgent than the figure, and one at a time. */
     function consequences() {
       const now = last;
-      if (now.model !== model) return; // the model chosen since waits for its tables
       const { model: which, asked, values, place, result } = now;
       const other = (options) => estimate(which, options);
-      part("consequences").hidden = false;
       const steps = [
-        () => table.update(result, place, asked.device),
+        () => {
+          part("consequences").hidden = false;
+          table.update(result, place, asked.device);
+        },
         () => plan.advise(other, asked, result, place),
         () => plan.reach(other, asked, place),
         () => takeaway(now),
         () => history.replaceState(null, "", `#${E.address(form, which, values, rules)}`),
       ];
       const follow_ = () => {
-        if (last !== now) return; // a newer result has its own consequences
+        if (last !== now || now.model !== model) return; // a newer result has its own, a newer model waits for its tables
         steps.shift()();
         if (steps.length) setTimeout(follow_);
       };
