@@ -41,15 +41,16 @@ class Ratios(NamedTuple):
     ratios: tuple[float, ...]
 
 
-def of_fixed(peak_bytes: int, heap_margin_bytes: int = 0) -> Interval:
-    """The interval of a peak under the fixed allocator; `heap_margin_bytes` is that of small tensors, either way."""
-    error = max(round(ERROR_SHARE * peak_bytes), ERROR_FLOOR_BYTES) + heap_margin_bytes
-    return max(0, peak_bytes - error), peak_bytes + error
+def of_fixed(peak_bytes: int, margins_bytes: tuple[int, int] = (0, 0)) -> Interval:
+    """The interval of a peak under the fixed allocator, with what chance takes below and above it."""
+    error = max(round(ERROR_SHARE * peak_bytes), ERROR_FLOOR_BYTES)
+    below_bytes, above_bytes = margins_bytes
+    return max(0, peak_bytes - error - below_bytes), peak_bytes + error + above_bytes
 
 
-def under(peak_bytes: int, ratios: tuple[float, float], heap_margin_bytes: int = 0) -> Interval:
+def under(peak_bytes: int, ratios: tuple[float, float], margins_bytes: tuple[int, int] = (0, 0)) -> Interval:
     """The interval under an allocator whose peaks stand between two multiples of the fixed one's."""
-    low, high = of_fixed(peak_bytes, heap_margin_bytes)
+    low, high = of_fixed(peak_bytes, margins_bytes)
     return round(low * ratios[0]), round(high * ratios[1])
 
 

@@ -35,20 +35,27 @@ MEASUREMENTS: Final = Path(__file__).parents[2] / "measurements"
 CASES: Final = 160
 """Cases drawn over the catalogue; some have no exact table, which the page must say."""
 
-# The first estimate that the page makes of a state is the one that it shows.
-WATCH: Final = """() => {
-  const real = Sitegen.estimate;
-  window.made = [];
-  Sitegen.estimate = (...given) => { const found = real(...given); made.push(found); return found; };
-}"""
+# What the panel is given to show, since the last change of the address: registered before the page's own listeners.
+WATCH: Final = """document.addEventListener('DOMContentLoaded', () => {
+  const panelOf = EstimatorPage.panel;
+  EstimatorPage.panel = (...given) => {
+    const panel = panelOf(...given);
+    const show = panel.show;
+    panel.show = (result, ...rest) => { window.shown = result; return show(result, ...rest); };
+    return panel;
+  };
+  addEventListener('hashchange', () => { window.shown = null; });
+})"""
 SHOWN: Final = """async (state) => {
-  await new Promise((resolve) => setTimeout(resolve, 250)); // what the former state led to is over
-  made.length = 0;
   const changed = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
   location.hash = state;
   await changed;
+  for (const start = performance.now(); !window.shown; ) {
+    if (performance.now() - start > 20000) throw new Error(`nothing is shown of ${state}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
   const value = document.querySelector('[data-part=value]').textContent;
-  return { ...made[0], value, written: EstimatorPage.size(made[0].peak_bytes) };
+  return { ...window.shown, value, written: EstimatorPage.size(window.shown.peak_bytes) };
 }"""
 
 
@@ -74,11 +81,11 @@ def known() -> dict[TableKey, Table]:
 @pytest.fixture
 def estimator(page: Page, watch: Any, published_server: str) -> Page:
     """The page as it is published, with every table there from the start."""
+    page.add_init_script(WATCH)
     page.goto(published_server + "estimateur/index.html")
     assert watch.messages == []
     for address in page.evaluate("Object.values(JSON.parse(document.querySelector('.estimator-tables').textContent))"):
         page.add_script_tag(url=f"../{address}")
-    page.evaluate(WATCH)
     return page
 
 

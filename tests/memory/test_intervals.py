@@ -26,9 +26,9 @@ def test_the_fixed_allocators_interval_is_one_percent_or_twelve_megabytes() -> N
     assert of_fixed(5_000_000) == (0, 17_000_000)
 
 
-def test_what_small_tensors_may_leave_widens_it_either_way() -> None:
-    assert of_fixed(10_000_000_000, 7_000_000) == (9_893_000_000, 10_107_000_000)
-    assert under(10_000_000_000, (1.0, 2.0), 7_000_000) == (9_893_000_000, 20_214_000_000)
+def test_what_chance_takes_below_and_above_widens_it() -> None:
+    assert of_fixed(10_000_000_000, (7_000_000, 9_000_000)) == (9_893_000_000, 10_109_000_000)
+    assert under(10_000_000_000, (1.0, 2.0), (7_000_000, 9_000_000)) == (9_893_000_000, 20_218_000_000)
 
 
 def test_an_allocators_interval_is_the_fixed_one_times_its_ratios() -> None:

@@ -110,9 +110,10 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
   }
 
   /** Under the case's allocator, of a peak between two sizes. */
-  function hostInterval([low, high], peak, options) {
+  function hostInterval([low, high], peak, options, model) {
     const error = Math.max(rounded(data().interval.share * peak), data().interval.floor_bytes);
-    const fixed = [Math.max(0, low - error), high + error];
+    const unread = model && options.mode === "generation" ? untouchedBytes(options, model) : 0; // a generated token may be any
+    const fixed = [Math.max(0, low - error), high + error + unread];
     if (options.allocator === "fixed") return fixed;
     const kind = options.method !== "full" ? "adapter" : options.gradient_checkpointing ? "checkpointing" : "plain";
     const ratios = data().ratios[options.allocator][`${options.mode}-${kind}`];
@@ -131,10 +132,13 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     };
   }
 
-  /** A peak's interval and, on CUDA, the three lines. @param {string[]} reasons why no table is exact for the case */
-  function intervals(peak, options, reasons) {
+  /**
+   * A peak's interval and, on CUDA, the three lines.
+   * @param {string[]} reasons why no table is exact for the case @param {object} [model] none where only the parameters are known
+   */
+  function intervals(peak, options, reasons, model) {
     const between = bounded(peak, reasons);
-    if (options.device !== "cuda") return { interval_bytes: hostInterval(between, peak, options) };
+    if (options.device !== "cuda") return { interval_bytes: hostInterval(between, peak, options, model) };
     const cuda = cudaLines(between, options);
     return { interval_bytes: cuda.allocated_interval_bytes, cuda };
   }

@@ -199,13 +199,13 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
   }
 
   /** Of the phases, what is loaded first, and whether they are exact: the answer that the page shows. */
-  function answer(options, all, weights, counts, source, reasons) {
+  function answer(options, all, weights, counts, source, reasons, model) {
     const peak = all.reduce((most, one) => (one.peak_bytes > most.peak_bytes ? one : most));
     return {
       source, exact: source === "polynomial", reasons, peak_bytes: peak.peak_bytes, phase: { step: peak.step, name: peak.name },
       phases: all, components: peak.components,
       load_peak_bytes: window.Sitegen.loadPeakBytes(options, weights, counts.quantised, counts.parameters),
-      ...window.Sitegen.intervals(peak.peak_bytes, options, source === "fixed" ? [] : reasons),
+      ...window.Sitegen.intervals(peak.peak_bytes, options, source === "fixed" ? [] : reasons, model),
     };
   }
 
@@ -240,7 +240,7 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     const quantised = quantisedOf(file, found.table, at);
     const all = phases(file, found.table, at, options);
     const shown = withRuntime(all, options, model, quantised);
-    return answer(options, shown, all[0].components.weights, { parameters, quantised }, reasons.length ? "bound" : "polynomial", reasons);
+    return answer(options, shown, all[0].components.weights, { parameters, quantised }, reasons.length ? "bound" : "polynomial", reasons, model);
   }
 
   /** Parameters of a model, from the gradients of its full training: one each. */
