@@ -122,7 +122,7 @@ def _configuration(
             given[rule.share_keys[0]] = (known[rule.symbol] + 0.5) * heads / widths["h"]
     return {
         "model_type": family.name,
-        "max_position_embeddings": _WIDE,
+        **({} if "P" in {rule.symbol for rule in family.rules} else {"max_position_embeddings": _WIDE}),
         "pad_token_id": 0,
         "bos_token_id": 1,
         "eos_token_id": 2,

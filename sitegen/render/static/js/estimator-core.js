@@ -36,6 +36,7 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     return monomials.get(text);
   }
 
+
   function coefficient(given) {
     const [above, below = 1] = String(given).split("/");
     return Number(above) / Number(below);
@@ -162,7 +163,7 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
       gradient_checkpointing: trains && Boolean(options.gradient_checkpointing), double_quant: trains && options.method === "qlora" && Boolean(options.double_quant),
       logits: options.mode === "inference" ? options.logits ?? "all" : "all",
       one_sequence: options.batch_size === 1,
-      beyond_window: family.window && family.attention[0] === "sdpa" && model.dimensions.W > 0 && options.sequence_length > model.dimensions.W,
+      beyond_window: family.window && family.attention[0] === "sdpa" && model.dimensions.W > 0 && options.sequence_length >= model.dimensions.W && options.mode !== "generation",
     };
     return { key, names, reasons };
   }
