@@ -28,6 +28,7 @@ BOUNDS: Final[dict[str, tuple[float, float]]] = {
     "no-table-beyond-window": (0.9, 1.3),
     "no-table-double-quant": (0.9, 1.1),
     "no-table-depth": (0.9, 1.1),  # the last layers are of other kinds than the table's
+    "no-table-dimension": (0.8, 1.2),
     "no-table-one-sequence": (0.9, 1.1),
     "no-table-dtype": (0.4, 2.1),
 }

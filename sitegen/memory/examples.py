@@ -70,7 +70,7 @@ def random_example(key: TableKey, layers: int, seed: int) -> Example:
             "b": draw.randint(2, 9),
             "K": draw.randint(2, 4),
             "group": draw.randint(2, 5),
-            "k": draw.randint(1, min(8, experts)),
+            "k": draw.randint(2, min(8, experts)),
             "R": 2 * draw.randint(4, 16),
             "P": draw.randint(100, 600),
             "d": draw.randint(4, WIDEST_HEAD // 2),

@@ -33,8 +33,9 @@ FLOORS: Final[Dimensions] = {
     "d": 8,
     "R": 2,
     "P": 8,
+    "k": 2,
 }
-"""Below these no model goes; every other symbol, and every count of blocks, is at least 1."""
+"""Below these no table goes (one expert a token makes other operations run); every other symbol is at least 1."""
 
 
 @cache

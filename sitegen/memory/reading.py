@@ -14,6 +14,7 @@ import msgspec
 from sitegen.errors import ConfigurationError
 from sitegen.memory.families import ALIASES, FAMILIES
 from sitegen.memory.family import MAXIMUM_DIMENSION, MAXIMUM_LAYERS, WIDEST_HEAD, Family, Flag, Reading, Rule
+from sitegen.memory.polynomials import FLOORS
 
 _ABSENT: Final = object()
 _VISION: Final = ("vision_config", "image_size", "patch_size")
@@ -174,5 +175,6 @@ def as_json() -> bytes:
             "maximum_layers": MAXIMUM_LAYERS,
             "maximum_dimension": MAXIMUM_DIMENSION,
             "widest_head": WIDEST_HEAD,
+            "floors": FLOORS,
         }
     )

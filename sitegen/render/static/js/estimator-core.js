@@ -36,7 +36,6 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     return monomials.get(text);
   }
 
-
   function coefficient(given) {
     const [above, below = 1] = String(given).split("/");
     return Number(above) / Number(below);
@@ -172,7 +171,7 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
   const USUAL = { gradient_checkpointing: false, double_quant: false, logits: "all", one_sequence: false, beyond_window: false, dtype: "float32", method: "full", targets: "" };
 
   /** Tables by how far their key is from the one asked for: each difference has its cost and its reason. */
-  function nearest(file, { key, names, reasons }, layers) {
+  function nearest(file, { key, names, reasons }, at) {
     let best, least = Infinity, why = [];
     for (const table of file?.tables ?? []) {
       const has = (table.has ??= { ...USUAL, ...table.key });
@@ -183,8 +182,9 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     }
     if (!best || least >= 1e3) return undefined;
     const { smallest, period } = best.depths;
-    const deep = layers >= smallest && (layers - smallest) % period === 0 ? [] : ["no-table-depth"];
-    return { table: best, reasons: [...reasons, ...deep, ...why.map((name) => `no-table-${name.replaceAll("_", "-")}`)] };
+    const deep = at.L >= smallest && (at.L - smallest) % period === 0 ? [] : ["no-table-depth"];
+    const tiny = Object.entries(data().reading.floors).some(([symbol, floor]) => at[symbol] < floor) ? ["no-table-dimension"] : [];
+    return { table: best, reasons: [...reasons, ...deep, ...tiny, ...why.map((name) => `no-table-${name.replaceAll("_", "-")}`)] };
   }
 
   // ---- An estimate ----
@@ -233,11 +233,11 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
     if (!model.dimensions) return fixed(options, model.parameters, "parameters-alone");
     const asked = wanted(data().reading.families[model.family], model, options);
     const file = files?.[model.variant] ?? files?.[Object.keys(files ?? {})[0]];
-    const found = nearest(file, asked, model.dimensions.L);
+    const at = { ...model.dimensions, b: options.batch_size, s: options.sequence_length, r: options.lora_rank };
+    const found = nearest(file, asked, at);
     const parameters = model.parameters ?? parametersOf(model, files) ?? 0;
     if (!found) return fixed(options, parameters, "no-table");
     const reasons = [...found.reasons, ...(files[model.variant] ? [] : ["other-variant"])];
-    const at = { ...model.dimensions, b: options.batch_size, s: options.sequence_length, r: options.lora_rank };
     const quantised = quantisedOf(file, found.table, at);
     const all = phases(file, found.table, at, options);
     const shown = withRuntime(all, options, model, quantised);
