@@ -35,7 +35,7 @@ MEASUREMENTS: Final = Path(__file__).parents[2] / "measurements"
 CASES: Final = 160
 """Cases drawn over the catalogue; some have no exact table, which the page must say."""
 
-# What the panel is given to show, since the last change of the address: registered before the page's own listeners.
+# What the panel is given to show, since the form was last set from the address: wrapped before the page starts.
 WATCH: Final = """document.addEventListener('DOMContentLoaded', () => {
   const panelOf = EstimatorPage.panel;
   EstimatorPage.panel = (...given) => {
@@ -44,7 +44,8 @@ WATCH: Final = """document.addEventListener('DOMContentLoaded', () => {
     panel.show = (result, ...rest) => { window.shown = result; return show(result, ...rest); };
     return panel;
   };
-  addEventListener('hashchange', () => { window.shown = null; });
+  const restored = EstimatorPage.restored;
+  EstimatorPage.restored = (...given) => { window.shown = null; return restored(...given); };
 })"""
 SHOWN: Final = """async (state) => {
   const changed = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
