@@ -68,16 +68,17 @@ def rows_of(records: Iterable[Record], allocator: Allocator) -> list[Ratios]:
 
 
 def ratios_for(case: Case, rows: Sequence[Ratios]) -> tuple[float, float]:
-    """Between which multiples of the fixed peak the case's lies: the extremes of the rows alike, widened.
+    """Between which multiples of the fixed peak the case's lies: that peak itself, and the highest of the rows alike.
 
-    An unseen row may lie beyond those seen, by as much as the repeats of one row were seen to differ.
+    A heap may happen not to fragment, but holds no less than the live tensors. An unseen row may lie above those seen, by
+    as much as the repeats of one of them were seen to differ.
     """
-    margin = max((max(row.ratios) - min(row.ratios) for row in rows), default=0.0)
     for kind in (_kind, _mode):
         alike = [row for row in rows if kind(row.case) == kind(case)]
         if len(alike) >= ALIKE:
             ratios = [ratio for row in alike for ratio in row.ratios]
-            return max(UNKNOWN_RATIOS[0], min(ratios) - margin), max(ratios) + margin
+            margin = max(max(row.ratios) - min(row.ratios) for row in alike)
+            return UNKNOWN_RATIOS[0], max(ratios) + margin
     return UNKNOWN_RATIOS
 
 
