@@ -153,6 +153,7 @@ def listed(words: list[str] | tuple[str, ...]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} et {words[-1]}" if words else ""
 
 
+@lru_cache(maxsize=1 << 14)  # pages repeat each other: headings, phases, units
 def typography(text: str, locale: FrenchLocale = "fr-FR") -> str:
     """Spaces that do not break, guillemets and apostrophes of a plain text, for `locale`.
 

@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from importlib import resources
 from itertools import product
 from pathlib import Path
@@ -17,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sitegen.errors import ModelError
-from sitegen.measure.machine import code_of, installed_version
+from sitegen.measure.machine import code_of, installed_version, usable_cores
 from sitegen.memory.families import FAMILIES
 from sitegen.memory.family import Family
 from sitegen.records import tables
@@ -46,33 +47,34 @@ def stack() -> dict[str, str]:
 
 
 def wanted(family: Family, variant: str) -> list[TableKey]:
-    """The tables of a variant: training by every method, inference, generation; a batch of one apart."""
-    windows = _SWITCH if family.window and family.attention[0] == "sdpa" else (False,)
-    last = _QUANTISED if _QUANTISED in family.targets else list(family.targets)[-1]
+    """The tables of a variant, those that are most asked for first; a batch of one apart.
+
+    Training by every method, inference and generation; of sequences that outgrow a window, the main methods alone.
+    """
+    every = _QUANTISED if _QUANTISED in family.targets else list(family.targets)[-1]
     base = TableKey(family=family.name, variant=variant, mode="training", attention=family.attention[0])
-    methods = [
-        base,
-        *(replace(base, method="lora", targets=name) for name in dict.fromkeys(("q-v", last))),
-        *(replace(base, method="qlora", targets=last, double_quant=double) for double in _SWITCH),
-    ]
-    training = [
-        replace(method, dtype=dtype, gradient_checkpointing=checkpointing, one_sequence=one, beyond_window=beyond)
-        for beyond, one, dtype, method, checkpointing in product(windows, _SWITCH, _DTYPES, methods, _SWITCH)
-    ]
-    inference = [
-        replace(base, mode="inference", dtype=dtype, logits=logits, one_sequence=one, beyond_window=beyond)
-        for beyond, one, dtype, logits in product(windows, _SWITCH, _DTYPES, ("all", "last"))
-    ]
-    generation = [
-        replace(base, mode="generation", dtype=dtype, one_sequence=one)
-        for one, dtype in product(_SWITCH, _DTYPES)
-        if not (family.window and family.attention[0] == "eager")
-    ]
-    return [*training, *inference, *generation]
+    quantised = replace(base, method="qlora", targets=every)
+    main = [base, replace(base, method="lora", targets=every), replace(quantised, double_quant=True)]
+    others = [replace(base, method="lora", targets="q-v"), quantised]
+    inference = [replace(base, mode="inference", logits=logits) for logits in ("all", "last")]
+    windowed = family.window and family.attention[0] == "sdpa"
+    beyond = [replace(key, beyond_window=True) for key in main] if windowed else []
+    generation = [] if family.window else [replace(base, mode="generation")]
+    return [*_trained(main), *_run(inference), *_trained(beyond), *_trained(others), *_run(generation)]
+
+
+def _trained(keys: list[TableKey]) -> list[TableKey]:
+    """Each key with and without checkpointing, in either number format, for one and for several sequences."""
+    return [replace(key, gradient_checkpointing=checkpointing) for key, checkpointing in product(_run(keys), _SWITCH)]
+
+
+def _run(keys: list[TableKey]) -> list[TableKey]:
+    """Each key in either number format, for one and for several sequences."""
+    return [replace(key, dtype=dtype, one_sequence=one) for one, dtype, key in product(_SWITCH, _DTYPES, keys)]
 
 
 def tabulate(root: Path, say: Say, only: Iterable[str] = ()) -> int:
-    """Make what is missing, each table on disk before the next one is begun.
+    """Make what is missing, as many variants at once as there are cores, each table on disk before the next is begun.
 
     Args:
         root: the folder `measurements/`.
@@ -82,16 +84,13 @@ def tabulate(root: Path, say: Say, only: Iterable[str] = ()) -> int:
     Returns:
         The number of tables made.
     """
-    chosen = tuple(only)
-    made = 0
-    for family in FAMILIES.values():
-        for variant in family.variants:
-            if not chosen or family.name in chosen:
-                made += _complete(root, family, variant, say)
-    return made
+    chosen = set(only) or set(FAMILIES)
+    variants = [(family, variant) for name, family in FAMILIES.items() if name in chosen for variant in family.variants]
+    with ThreadPoolExecutor(usable_cores()) as pool:
+        return sum(pool.map(partial(_complete, root, say), *zip(*variants, strict=True)))
 
 
-def _complete(root: Path, family: Family, variant: str, say: Say) -> int:
+def _complete(root: Path, say: Say, family: Family, variant: str) -> int:
     """Make the tables that the file of a variant lacks."""
     path = tables.path_of(root, stack(), family.name, variant)
     stored = tables.load(path) if path.exists() else None

@@ -1,6 +1,7 @@
 """From a table to a case's phases: what later steps, freed gradients, accumulation, another optimizer change.
 
-A table holds the phases of the first step, and what differs in a later one, under AdamW one tensor at a time.
+A table holds the phases of the first step, and what differs in a later one, under AdamW one tensor at a time. What it
+does not hold of a later one is as it was the first time.
 All else follows from which gradients and which state exist when a phase begins. Both are data (`runs`, `OPTIMIZERS`),
 which the page's JavaScript gets as JSON.
 """
@@ -14,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from sitegen.memory.polynomials import Dimensions, Polynomial, combination, value
+from sitegen.memory.polynomials import Coefficient, Dimensions, Polynomial, value
 from sitegen.records.bill import PhaseBill
 from sitegen.records.case import Case
 from sitegen.records.table import Coefficients, Table
@@ -54,8 +55,14 @@ BATCH: Final[Polynomial] = {"bs": 8}
 """The batch's ids, 64-bit, which are there at every optimizer step."""
 
 
+_AGAIN: Final = "_again"
+
+
 class Run(NamedTuple):
-    """One run of one phase: whose entry of the table it takes, and whether gradients and state are added to it."""
+    """One run of one phase: whose entry of the table it takes, and whether gradients and state are added to it.
+
+    An entry that ends in ``_again`` is the first one's where the table has none of its own.
+    """
 
     step: int
     name: str
@@ -79,7 +86,7 @@ def runs(zero_grad: str, accumulates: bool) -> tuple[Run, ...]:
     for step in (1, 2):
         begun = step > 1 and zero_grad == "keep"
         for _ in range(2 if accumulates else 1):
-            found.append(Run(step, "forward", "forward", begun, step > 1))
+            found.append(Run(step, "forward", "forward_again" if found else "forward", begun, step > 1))
             found.append(Run(step, "backward", "backward_again" if begun else "backward", False, step > 1))
             begun = True
         found.append(Run(step, "optimizer_step", "optimizer_step_again" if step > 1 else "optimizer_step", True, True))
@@ -111,14 +118,19 @@ def highest(table: Table, entry: str, dimensions: Dimensions) -> dict[str, int]:
     """The components, in bytes, where an entry of the table peaks."""
     peaks = (
         {name: value(polynomial(part), dimensions) for name, part in peak.components.items()}
-        for peak in table.phases[entry]
+        for peak in table.phases.get(entry) or table.phases[entry.removesuffix(_AGAIN)]
     )
     return max(peaks, key=lambda components: sum(components.values()))
 
 
 def polynomial(stored: Coefficients) -> Polynomial:
     """A polynomial as it computes."""
-    return combination([(1, {monomial: Fraction(coefficient)}) for monomial, coefficient in stored.items()])
+    return {monomial: _exact(coefficient) for monomial, coefficient in stored.items()}
+
+
+def _exact(coefficient: int | str) -> Coefficient:
+    """A stored coefficient as a number: whole where it is, for fractions take longer to compute with."""
+    return coefficient if isinstance(coefficient, int) else Fraction(coefficient)
 
 
 def _totals(table: Table, dimensions: Dimensions) -> dict[str, int]:

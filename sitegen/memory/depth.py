@@ -3,7 +3,7 @@
 A model repeats one layer, or one period of layers. Make it one period deeper and each phase runs the same operations
 plus some; the sequences are aligned, and what lives at an operation grows by a number of bytes that depends on whether
 the new operations come after it or before. So two traces give every operation of any depth: those of both, and the
-new ones as often as there are more periods. A third trace, of one period more, must be what the two others foretell,
+new ones as often as there are more periods. A third trace, deeper than both, must be what the two others foretell,
 operation by operation and component by component; else nothing is foretold.
 
 The tokens of a generation repeat likewise.
@@ -202,8 +202,10 @@ def _difference(later: Row, earlier: Row) -> Row:
     return tuple(map(sub, later, earlier))
 
 
-def growths(shallow: Sequence[Profile], deep: Sequence[Profile], deeper: Sequence[Profile]) -> tuple[Growth, ...]:
-    """The growth of every phase, proved on the third depth.
+def growths(
+    shallow: Sequence[Profile], deep: Sequence[Profile], deeper: Sequence[Profile], *, periods: int = 2
+) -> tuple[Growth, ...]:
+    """The growth of every phase, proved on a third depth, so many periods deeper than the shallow one.
 
     Raises:
         IrregularDepthError: it is not the one that the two others foretell.
@@ -211,7 +213,7 @@ def growths(shallow: Sequence[Profile], deep: Sequence[Profile], deeper: Sequenc
     if not len(shallow) == len(deep) == len(deeper):
         raise IrregularDepthError
     found = tuple(Growth(one, other) for one, other in zip(shallow, deep, strict=True))
-    if any(growth.profile(2) != profile for growth, profile in zip(found, deeper, strict=True)):
+    if any(growth.profile(periods) != profile for growth, profile in zip(found, deeper, strict=True)):
         raise IrregularDepthError
     return found
 
@@ -225,18 +227,23 @@ def period_of(kinds: Sequence[object]) -> int:
     )
 
 
-def depths(kinds: Sequence[object]) -> Iterator[tuple[int, int, int]]:
-    """Three depths, a period apart, that end as the whole does: the shallowest ones first, while they cost less.
+def depths(kinds: Sequence[object], distinct: bool = True) -> Iterator[tuple[int, int, int]]:
+    """Three depths: the first two a period apart, the third some more. The cheapest ones come first.
 
-    The shallowest has at least two layers, a first and a last, and one layer of each kind.
+    The shallowest has at least two layers, a first and a last, and one layer of each kind. Layers of several kinds may
+    yet be alike to the byte, so a period of one layer is tried first, and held to a model that has each kind once more.
+    Where it is not the truth, the three end as the whole does.
 
     Args:
         kinds: of the layers of the whole model, in their order.
+        distinct: the kinds are known not to be alike.
     """
     period = period_of(kinds)
     least = max(2, 1 + max(list(kinds).index(kind) for kind in set(kinds)))
     smallest = least + (len(kinds) - least) % period
+    alike = () if distinct or period == 1 else ((least, least + 1, least + period),)
     first = (smallest, smallest + period, smallest + 2 * period)
+    more = (first[1], first[2], first[2] + period)  # one more trace, when the first depth was too special
+    yield from (three for three in (*alike, first) if sum(three) < len(kinds))
     if sum(first) < len(kinds):
-        yield first
-        yield (first[1], first[2], first[2] + period)  # one more trace, when the first depth was too special
+        yield more

@@ -11,7 +11,7 @@ from sitegen.memory import intervals
 from sitegen.memory.catalogue import Card
 from sitegen.memory.cuda import DEVICE_RATIOS, CudaLines, cuda_lines
 from sitegen.memory.intervals import Interval, Ratios
-from sitegen.memory.runtime import Shape, computed_bytes, heap_margin_bytes
+from sitegen.memory.runtime import Shape, computed_bytes, margins_bytes
 from sitegen.memory.verdicts import Verdict, verdicts
 from sitegen.records.bill import Bill, PhaseBill, Source
 from sitegen.records.case import Case
@@ -153,11 +153,11 @@ def _with_runtime(phase: PhaseBill, runtime_bytes: int) -> PhaseBill:
 
 def _allocators(peak_bytes: int, case: Case, setting: Setting) -> dict[str, Interval]:
     """The interval under the fixed allocator and, when it is another, under the case's own."""
-    margin_bytes = heap_margin_bytes(case, setting.shape)
-    known = {"fixed": intervals.of_fixed(peak_bytes, margin_bytes)}
+    margins = margins_bytes(case, setting.shape)
+    known = {"fixed": intervals.of_fixed(peak_bytes, margins)}
     if case.allocator != "fixed":
         ratios = intervals.ratios_for(case, setting.rows)
-        known[case.allocator] = intervals.under(peak_bytes, ratios, margin_bytes)
+        known[case.allocator] = intervals.under(peak_bytes, ratios, margins)
     return known
 
 

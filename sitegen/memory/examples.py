@@ -70,7 +70,7 @@ def random_example(key: TableKey, layers: int, seed: int) -> Example:
             "b": draw.randint(2, 9),
             "K": draw.randint(2, 4),
             "group": draw.randint(2, 5),
-            "k": draw.randint(1, min(8, experts)),
+            "k": draw.randint(2, min(8, experts)),
             "R": 2 * draw.randint(4, 16),
             "P": draw.randint(100, 600),
             "d": draw.randint(4, WIDEST_HEAD // 2),
@@ -122,7 +122,7 @@ def _configuration(
             given[rule.share_keys[0]] = (known[rule.symbol] + 0.5) * heads / widths["h"]
     return {
         "model_type": family.name,
-        "max_position_embeddings": _WIDE,
+        **({} if "P" in {rule.symbol for rule in family.rules} else {"max_position_embeddings": _WIDE}),
         "pad_token_id": 0,
         "bos_token_id": 1,
         "eos_token_id": 2,

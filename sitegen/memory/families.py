@@ -141,6 +141,7 @@ FAMILIES: Final[dict[str, Family]] = {
             flags=(_tie(True),),
             requirements=(*_SILU, _NO_WINDOW, _NO_BIAS, _NO_MLP_BIAS),
             pattern=4,
+            alike=False,  # every fourth layer does without rotary positions
             variants=("tied-gqa",),
         ),
         Family(

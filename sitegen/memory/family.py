@@ -55,7 +55,8 @@ class Family(_Frozen, frozen=True):
 
     `attention` lists the implementations, the default first. `targets` are the named sets of LoRA targets that tables
     are made for. `sums` are sizes of its tensors that are sums, in symbols. `pattern` is the number of layers after
-    which their types repeat. `fixed` are the other keys of the configurations that are traced.
+    which their types repeat; `alike` says that layers of all types run the same operations while no sequence outgrows
+    a window. `fixed` are the other keys of the configurations that are traced.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Family(_Frozen, frozen=True):
     heads: bool = True
     window: bool = False
     pattern: int = 1
+    alike: bool = True
     fixed: dict[str, Any] = {}
     variants: tuple[str, ...] = ()
 

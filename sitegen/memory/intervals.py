@@ -41,15 +41,16 @@ class Ratios(NamedTuple):
     ratios: tuple[float, ...]
 
 
-def of_fixed(peak_bytes: int, heap_margin_bytes: int = 0) -> Interval:
-    """The interval of a peak under the fixed allocator; `heap_margin_bytes` is that of small tensors, either way."""
-    error = max(round(ERROR_SHARE * peak_bytes), ERROR_FLOOR_BYTES) + heap_margin_bytes
-    return max(0, peak_bytes - error), peak_bytes + error
+def of_fixed(peak_bytes: int, margins_bytes: tuple[int, int] = (0, 0)) -> Interval:
+    """The interval of a peak under the fixed allocator, with what chance takes below and above it."""
+    error = max(round(ERROR_SHARE * peak_bytes), ERROR_FLOOR_BYTES)
+    below_bytes, above_bytes = margins_bytes
+    return max(0, peak_bytes - error - below_bytes), peak_bytes + error + above_bytes
 
 
-def under(peak_bytes: int, ratios: tuple[float, float], heap_margin_bytes: int = 0) -> Interval:
+def under(peak_bytes: int, ratios: tuple[float, float], margins_bytes: tuple[int, int] = (0, 0)) -> Interval:
     """The interval under an allocator whose peaks stand between two multiples of the fixed one's."""
-    low, high = of_fixed(peak_bytes, heap_margin_bytes)
+    low, high = of_fixed(peak_bytes, margins_bytes)
     return round(low * ratios[0]), round(high * ratios[1])
 
 
@@ -67,16 +68,17 @@ def rows_of(records: Iterable[Record], allocator: Allocator) -> list[Ratios]:
 
 
 def ratios_for(case: Case, rows: Sequence[Ratios]) -> tuple[float, float]:
-    """Between which multiples of the fixed peak the case's lies: the extremes of the rows alike, widened.
+    """Between which multiples of the fixed peak the case's lies: that peak itself, and the highest of the rows alike.
 
-    An unseen row may lie beyond those seen, by as much as the repeats of one row were seen to differ.
+    A heap may happen not to fragment, but holds no less than the live tensors. An unseen row may lie above those seen,
+    by as much as the repeats of one of them were seen to differ.
     """
-    margin = max((max(row.ratios) - min(row.ratios) for row in rows), default=0.0)
     for kind in (_kind, _mode):
         alike = [row for row in rows if kind(row.case) == kind(case)]
         if len(alike) >= ALIKE:
             ratios = [ratio for row in alike for ratio in row.ratios]
-            return max(UNKNOWN_RATIOS[0], min(ratios) - margin), max(ratios) + margin
+            margin = max(max(row.ratios) - min(row.ratios) for row in alike)
+            return UNKNOWN_RATIOS[0], max(ratios) + margin
     return UNKNOWN_RATIOS
 
 

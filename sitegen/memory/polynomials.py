@@ -2,7 +2,8 @@
 
 A monomial is written as the letters of its symbols, sorted: ``"bhs"`` is batch size × hidden size × sequence length,
 ``""`` the constant. A part in braces is a quotient rounded up: ``"{Hdh/64}"`` counts blocks of 64 weights,
-``"{3hh/64}"`` those of three matrices together. Symbols are those of `sitegen.memory.families`.
+``"{3hh/64}"`` those of three matrices together, ``"{hh+2Kdh/64}"`` those of matrices of several widths. Symbols
+are those of `sitegen.memory.families`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ Coefficient = int | Fraction
 Polynomial = dict[str, Coefficient]
 Dimensions = Mapping[str, int]
 
-_FACTOR: Final = re.compile(r"\{(\d*)([A-Za-z]*)/(\d+)\}|([A-Za-z])")
+_FACTOR: Final = re.compile(r"\{([\dA-Za-z+]*)/(\d+)\}|[A-Za-z]")
+_TERM: Final = re.compile(r"(\d*)([A-Za-z]*)")
 
 FLOORS: Final[Dimensions] = {
     "L": 4,
@@ -31,8 +33,9 @@ FLOORS: Final[Dimensions] = {
     "d": 8,
     "R": 2,
     "P": 8,
+    "k": 2,
 }
-"""Below these no model goes; every other symbol, and every count of blocks, is at least 1."""
+"""Below these no table goes (one expert a token makes other operations run); every other symbol is at least 1."""
 
 
 @cache
@@ -109,9 +112,17 @@ def _at(monomial: str, dimensions: Dimensions) -> int:
 def _factor_at(factor: str, dimensions: Dimensions) -> int:
     """The value of a symbol, or of a quotient rounded up."""
     match = _FACTOR.fullmatch(factor)
-    if match is None or match[3] is None:
+    if match is None or match[2] is None:
         return dimensions[factor]
-    return -(-int(match[1] or 1) * prod(dimensions[symbol] for symbol in match[2]) // int(match[3]))
+    return -(-sum(_term_at(term, dimensions) for term in match[1].split("+")) // int(match[2]))
+
+
+def _term_at(term: str, dimensions: Dimensions) -> int:
+    """The value of a term of a quotient."""
+    match = _TERM.fullmatch(term)
+    if match is None:
+        raise KeyError(term)
+    return int(match[1] or 1) * prod(dimensions[symbol] for symbol in match[2])
 
 
 def _estimate(polynomial: Polynomial, dimensions: Dimensions) -> float:

@@ -14,6 +14,7 @@ import msgspec
 from sitegen.errors import ConfigurationError
 from sitegen.memory.families import ALIASES, FAMILIES
 from sitegen.memory.family import MAXIMUM_DIMENSION, MAXIMUM_LAYERS, WIDEST_HEAD, Family, Flag, Reading, Rule
+from sitegen.memory.polynomials import FLOORS
 
 _ABSENT: Final = object()
 _VISION: Final = ("vision_config", "image_size", "patch_size")
@@ -64,6 +65,14 @@ def _text_part(config: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The part that describes the language model, and whether it was nested."""
     nested = config.get("text_config")
     if isinstance(nested, dict):
+        ties = [part.get("tie_word_embeddings") for part in (config, nested)]
+        if None not in ties and ties[0] != ties[1]:
+            raise RefusedError(
+                "contradictory-tie",
+                "tie_word_embeddings",
+                "config.json contradicts itself: tie_word_embeddings is not the same in text_config.",
+                "Keep one of the two.",
+            )
         inherited: dict[str, Any] = {
             key: config[key] for key in ("tie_word_embeddings", "torch_dtype", "dtype") if key in config
         }
@@ -166,5 +175,6 @@ def as_json() -> bytes:
             "maximum_layers": MAXIMUM_LAYERS,
             "maximum_dimension": MAXIMUM_DIMENSION,
             "widest_head": WIDEST_HEAD,
+            "floors": FLOORS,
         }
     )

@@ -136,6 +136,17 @@ def heap_margin_bytes(case: Case, shape: Shape) -> int:
     return min(case.steps * case.gradient_accumulation, HEAP_PASSES) * shape.passing_heap_bytes // 2
 
 
+def margins_bytes(case: Case, shape: Shape) -> tuple[int, int]:
+    """How far below and above its estimate chance may take a peak, beyond the error of an estimate.
+
+    A generated token may be any of the vocabulary, and the system maps up to a megabyte of the weights' file around the
+    row that it reads: of embeddings that count as unread, all may have been read in the end.
+    """
+    heap_bytes = heap_margin_bytes(case, shape)
+    unread_bytes = untouched_bytes(case, shape) if case.mode == "generation" else 0
+    return heap_bytes, heap_bytes + unread_bytes
+
+
 def _is_mapped(case: Case) -> bool:
     """Whether weights are still views of their file: peft's k-bit preparation copies all that is not in float32."""
     return not (case.mode == "training" and case.method == "qlora" and case.dtype != "float32")

@@ -62,7 +62,8 @@ class Signature:
         """
         elements = prod(shapes[0]), prod(shapes[1])
         if elements == (sizes_bytes[0] // item_bytes, sizes_bytes[1] // item_bytes):
-            found = self._formula(elements) or self._with_odd_axis(list(zip(*shapes, strict=True)))
+            axes = list(zip(*shapes, strict=True))
+            found = self._formula(elements) or self._with_odd_axis(axes) or self._with_sum(elements)
             if found is not None:
                 return product({"": item_bytes}, found)
         return self._whole(sizes_bytes)
@@ -87,7 +88,7 @@ class Signature:
 
     def _whole(self, sizes: Pair) -> Polynomial:
         """The formula of the bytes of a storage of which a tensor shows a part."""
-        found = self._formula(sizes)
+        found = self._formula(sizes) or self._with_sum(sizes)
         if found is None:
             raise ModelError(f"A storage of {sizes[0]} and {sizes[1]} bytes has no formula.", "Trace it whole.")
         return found
@@ -105,13 +106,23 @@ class Signature:
             return {"": sizes[0]}
         if sizes in self._sums:
             return self._sums[sizes]
-        monomial = self._products.get(Fraction(*sizes)) if all(sizes) else None
+        return self._times(sizes, (1, 1), {"": 1})
+
+    def _with_sum(self, sizes: Pair) -> Polynomial | None:
+        """A known sum times a product."""
+        found = (self._times(sizes, pair, polynomial) for pair, polynomial in self._sums.items())
+        return next((one for one in found if one is not None), None)
+
+    def _times(self, sizes: Pair, pair: Pair, polynomial: Polynomial) -> Polynomial | None:
+        """The polynomial, which has the values of the pair, times a product with its coefficient."""
+        monomial = self._products.get(Fraction(sizes[0] * pair[1], sizes[1] * pair[0])) if all(sizes) else None
         if monomial is None:
             return None
-        coefficient = Fraction(sizes[0], value({monomial: 1}, self.dimensions[0]))
+        coefficient = Fraction(sizes[0], pair[0] * value({monomial: 1}, self.dimensions[0]))
+        whole = product(polynomial, {monomial: coefficient.numerator})
         if coefficient.denominator == 1:
-            return {monomial: int(coefficient)}
+            return whole
         if max(coefficient.numerator, coefficient.denominator) > _PARTS:
             return None
-        several = str(coefficient.numerator) if coefficient.numerator > 1 else ""
-        return {f"{{{several}{monomial}/{coefficient.denominator}}}": 1}
+        terms = "+".join(f"{factor if factor > 1 else ''}{symbols}" for symbols, factor in sorted(whole.items()))
+        return {f"{{{terms}/{coefficient.denominator}}}": 1}

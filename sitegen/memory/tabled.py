@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sitegen.memory.composition import OPTIMIZERS, optimizer_name, polynomial, step_bills
 from sitegen.memory.families import FAMILIES
 from sitegen.memory.family import Family
-from sitegen.memory.polynomials import Dimensions, value
+from sitegen.memory.polynomials import FLOORS, Dimensions, value
 from sitegen.memory.reading import RefusedError, read
 from sitegen.records.bill import Bill
 from sitegen.records.case import Case
@@ -82,9 +82,9 @@ def bill_of(case: Case, config: Mapping[str, Any], tables: Tables) -> Bill | Non
     layers = reading.dimensions["L"]
     if table is None or counted is None or layers < table.depths.smallest:
         return None
-    if (layers - table.depths.smallest) % table.depths.period:
-        return None
     at = {**reading.dimensions, "b": case.batch_size, "s": case.sequence_length, "r": case.lora_rank}
+    if (layers - table.depths.smallest) % table.depths.period or _is_tiny(at):
+        return None
     phases = step_bills(table, at, case)
     return Bill(
         model_type=reading.family,
@@ -127,8 +127,16 @@ def _plain(case: Case, family: Family) -> bool:
 
 
 def _outgrows(case: Case, family: Family, window: int) -> bool:
-    """Whether sequences are longer than the window, where that makes other operations run."""
-    return family.window and family.attention[0] == "sdpa" and 0 < window < case.sequence_length
+    """Whether sequences fill the window, where that makes other operations run.
+
+    transformers leaves sdpa's mask out for shorter ones only (`masking_utils._ignore_causal_mask_sdpa`).
+    """
+    return family.window and family.attention[0] == "sdpa" and 0 < window <= case.sequence_length
+
+
+def _is_tiny(at: Dimensions) -> bool:
+    """Whether a dimension is under what tables keep peaks for."""
+    return any(at.get(symbol, floor) < floor for symbol, floor in FLOORS.items())
 
 
 def _full_training(tables: Tables, family: str, variant: str) -> Table | None:

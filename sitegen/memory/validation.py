@@ -14,7 +14,7 @@ from sitegen.memory.intervals import ERROR_FLOOR_BYTES, ERROR_SHARE, REPEATS, In
 from sitegen.memory.measured import configuration, is_probe, measured_pages
 from sitegen.memory.peers import PEERS, Setting
 from sitegen.memory.reading import read
-from sitegen.memory.runtime import RuntimePages, heap_margin_bytes, shape_of
+from sitegen.memory.runtime import RuntimePages, margins_bytes, shape_of
 from sitegen.records.bill import Bill
 from sitegen.records.model import Record
 from sitegen.records.summary import net_peak_bytes
@@ -126,11 +126,11 @@ def _row(record: Record, bill: Bill, pages: RuntimePages, rows: Iterable[Ratios]
     peaks = (phase.peak_bytes + pages.bytes_for(record.case, shape, phase.name) for phase in bill.phases)
     estimated_bytes = max(peaks)
     others = [row for row in rows if row.case != record.case]
-    margin_bytes = heap_margin_bytes(record.case, shape)
+    margins = margins_bytes(record.case, shape)
     interval = (
-        intervals.of_fixed(estimated_bytes, margin_bytes)
+        intervals.of_fixed(estimated_bytes, margins)
         if record.case.allocator == "fixed"
-        else intervals.under(estimated_bytes, intervals.ratios_for(record.case, others), margin_bytes)
+        else intervals.under(estimated_bytes, intervals.ratios_for(record.case, others), margins)
     )
     return Compared(record, bill, estimated_bytes, interval, _peers(record, bill, config))
 

@@ -27,7 +27,7 @@ class TableKey(_Frozen, frozen=True):
 
     `family` is the configuration's model_type; `variant` names what else of a configuration decides the operations;
     `targets` is a named set of LoRA targets, empty without an adapter; `one_sequence` is the batch of one, which runs
-    other operations; `beyond_window` says that sequences are longer than the model's sliding window.
+    other operations; `beyond_window` says that sequences fill the model's sliding window.
     """
 
     family: str
@@ -62,7 +62,8 @@ class Table(_Frozen, frozen=True):
 
     `forward`, `backward` and `optimizer_step` are those of the first step, before any gradient or state exists;
     `backward_again` and `optimizer_step_again` those of a later step, with the gradients kept. `gradients` and
-    `optimizer_state` are what all of them weigh once they exist; a later forward is the first one and both of these.
+    `optimizer_state` are what all of them weigh once they exist; a later forward is the first one and both of these,
+    or `forward_again` and both where the first one changes the model (bitsandbytes converts biases for good).
     """
 
     key: TableKey

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitegen.errors import ContentError, from_os_error
-from sitegen.memory.intervals import rows_of
 from sitegen.memory.measured import measured_pages
 from sitegen.project import Project
 from sitegen.records import published
@@ -18,6 +17,7 @@ from sitegen.records.model import Record
 from sitegen.records.store import load_all
 from sitegen.render import archive, assets, checks, data, estimator_data, preview, search
 from sitegen.render.composer import LISTINGS, Composer
+from sitegen.render.estimator_starts import Known
 from sitegen.render.facts import FACTS, Stated
 from sitegen.render.glossary import Glossary
 from sitegen.render.layout import Layout
@@ -71,9 +71,10 @@ def _render_into(
     """Write and check the whole site in `folder`; the number of its pages."""
     series = series_of(project, records)
     pages = measured_pages(series.records, series.bills)
-    data_of_estimates = estimator_data.data_script(rows_of(records, "default"), pages)
+    data_of_estimates = estimator_data.data_script(records, pages)
     loaded = assets.publish(folder, estimator_data.table_scripts(project.measurements), data_of_estimates)
-    layout = Layout(project, series, sources, loaded)
+    known = Known(estimator_data.table_files(project.measurements), records, pages)
+    layout = Layout(project, series, sources, loaded, known)
     composer = Composer(project, series, _ordered(records), layout.templates, former, Glossary(sources))
     for source in sources:
         composer.problems.misused += checks.bare_figures(source)

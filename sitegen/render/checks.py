@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
+from posixpath import dirname, join, normpath
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -57,8 +58,9 @@ def site_problems(site: Path, assets: Assets) -> list[str]:
     """Broken links and anchors, ids used twice, pictures without text, pages too heavy; empty when all is well."""
     pages = {path.relative_to(site).as_posix(): path.read_text("utf-8") for path in sorted(site.rglob("*.html"))}
     documents = {name: _document(html) for name, html in pages.items()}
+    files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
     problems = [f"{name}: {problem}" for name, document in documents.items() for problem in document.problems]
-    problems += [problem for name in documents for problem in _broken_links(site, name, documents)]
+    problems += [problem for name in documents for problem in _broken_links(name, documents, files)]
     return problems + _heavy(site, pages, assets)
 
 
@@ -77,8 +79,8 @@ def _document(html: str) -> _Document:
     return _Document(frozenset(ids), tuple(links), tuple(problems))
 
 
-def _broken_links(site: Path, name: str, documents: dict[str, _Document]) -> list[str]:
-    """Links of one page that lead nowhere in the site; other sites are not asked.
+def _broken_links(name: str, documents: dict[str, _Document], files: set[str]) -> list[str]:
+    """Links of one page that lead to no file of the site, or to no anchor there; other sites are not asked.
 
     A fragment with an equals sign is a state that a script reads, not an anchor.
     """
@@ -87,24 +89,17 @@ def _broken_links(site: Path, name: str, documents: dict[str, _Document]) -> lis
         parts = urlsplit(link)
         if parts.scheme or parts.netloc:
             continue
-        target = (site / name).parent / unquote(parts.path) if parts.path else site / name
-        relative = _inside(site, target)
-        if relative is None or not (site / relative).is_file():
+        target = normpath(join(dirname(name), unquote(parts.path))) if parts.path else name
+        if target not in files:
             problems.append(f"{name}: the link {link} leads nowhere")
         elif (
             parts.fragment
             and "=" not in parts.fragment
-            and relative in documents
-            and unquote(parts.fragment) not in documents[relative].ids
+            and target in documents
+            and unquote(parts.fragment) not in documents[target].ids
         ):
-            problems.append(f"{name}: the link {link} names an anchor that {relative} does not have")
+            problems.append(f"{name}: the link {link} names an anchor that {target} does not have")
     return problems
-
-
-def _inside(site: Path, target: Path) -> str | None:
-    """The address of a target that is in the site."""
-    resolved, root = target.resolve(), site.resolve()
-    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else None
 
 
 def _heavy(site: Path, pages: dict[str, str], assets: Assets) -> list[str]:

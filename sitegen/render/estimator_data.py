@@ -6,42 +6,54 @@ Classic scripts, for a page that is opened from a disk can load nothing else.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 
 from sitegen.memory import bounds, composition, cuda, intervals, reading, runtime
+from sitegen.memory.estimate import LOADING_BYTES
+from sitegen.memory.families import FAMILIES
 from sitegen.memory.runtime import RuntimePages
+from sitegen.memory.tabled import MMAP_THRESHOLD_BYTES
 from sitegen.records import tables
-from sitegen.records.case import Case
+from sitegen.records.case import Allocator, Case, Mode
+from sitegen.records.model import Record
 from sitegen.records.table import StoredTables, TableKey
+from sitegen.render import estimator_words
 
 _DEFAULTS: Final = TableKey(family="", variant="", mode="baseline")
-_ALLOCATORS: Final = ("default", "jemalloc", "mimalloc", "tcmalloc")
+_KINDS: Final[dict[str, dict[str, Any]]] = {
+    "adapter": {"method": "lora"},
+    "plain": {"method": "full"},
+    "checkpointing": {"method": "full", "gradient_checkpointing": True},
+}
+"""What fragmentation follows, as `sitegen.memory.intervals` tells cases apart."""
 
 
-def data_script(rows: Iterable[intervals.Ratios], pages: RuntimePages | None) -> str:
+def data_script(records: Iterable[Record], pages: RuntimePages | None) -> str:
     """The script that sets `Sitegen.data`.
 
     Args:
-        rows: what the records show of the default allocator.
+        records: show what each allocator does.
         pages: what the runtime touches beyond tensors, where it was measured.
     """
-    known = list(rows)
     content = {
         "reading": msgspec.json.decode(reading.as_json()),
         "composition": composition.as_data(),
         "cuda": {
             "workspace_bytes": cuda.CUBLAS_BYTES,
-            "hopper_extra_bytes": 2 * (cuda.CUBLAS_HOPPER_BYTES - cuda.CUBLAS_BYTES),
+            "hopper_extra_bytes": cuda.CUBLAS_HOPPER_BYTES - cuda.CUBLAS_BYTES,
             "allocated_error": cuda.ALLOCATED_ERROR,
             "device_ratios": cuda.DEVICE_RATIOS,
             "context_bytes": cuda.CONTEXT_BYTES,
         },
         "runtime": _runtime(pages) if pages else None,
         "interval": {"share": intervals.ERROR_SHARE, "floor_bytes": intervals.ERROR_FLOOR_BYTES},
+        "loading_bytes": LOADING_BYTES,
+        "mmap_threshold_bytes": MMAP_THRESHOLD_BYTES,
+        "merged": _merged(),
         "packing": {
             "columns": runtime.PANEL_COLUMNS,
             "depths": runtime.PANEL_DEPTHS,
@@ -50,9 +62,16 @@ def data_script(rows: Iterable[intervals.Ratios], pages: RuntimePages | None) ->
             "drawn_ids": runtime.DRAWN_IDS,
         },
         "bounds": {**bounds.BOUNDS, "unknown": bounds.UNKNOWN},
-        "ratios": dict.fromkeys(_ALLOCATORS, intervals.UNKNOWN_RATIOS) | {"default": _overall(known)},
+        "ratios": _ratios(list(records)),
+        "words": estimator_words.as_data(),
     }
     return _assigned("data", content)
+
+
+def table_files(measurements: Path, stack: dict[str, str] | None = None) -> dict[tuple[str, str], Path]:
+    """The files of tables by family and variant: those of the stack, else of the newest one."""
+    files = _files(measurements, stack)
+    return {(family, variant): path for path in files for family, _, variant in [path.stem.partition("-")]}
 
 
 def table_scripts(measurements: Path, stack: dict[str, str] | None = None) -> dict[str, str]:
@@ -98,18 +117,38 @@ def _lean(stored: StoredTables) -> dict[str, Any]:
 
 
 def _runtime(pages: RuntimePages) -> dict[str, Any]:
-    """The measured part of the runtime's pages, keys joined by dashes."""
+    """The measured part of the runtime's pages, as pairs of what it is of and what it is."""
     return {
         "threads": pages.threads,
-        "ways": {"-".join(way): dict(phases) for way, phases in pages.ways.items()},
-        "layers": {"-".join(kind): size for kind, size in pages.layer_bytes.items()},
+        "ways": [[way, dict(phases)] for way, phases in pages.ways.items()],
+        "layers": [[kind, size] for kind, size in pages.layer_bytes.items()],
         "options": dict(pages.option_bytes),
     }
 
 
-def _overall(rows: list[intervals.Ratios]) -> tuple[float, float]:
-    """Between which multiples of the fixed peak the default allocator's lies, for any training case."""
-    return intervals.ratios_for(Case(), rows)
+def _merged() -> dict[str, str]:
+    """The symbol of an expert's width, by family whose experts loading merges."""
+    widths = {name: {rule.symbol for rule in family.rules} & {"m"} or {"i"} for name, family in FAMILIES.items()}
+    return {name: next(iter(width)) for name, width in widths.items() if name in runtime.MERGED_EXPERTS}
+
+
+def _ratios(records: list[Record]) -> dict[str, dict[str, tuple[float, float]]]:
+    """Between which multiples of the fixed peak each allocator's lies, by mode and kind of case."""
+    return {
+        allocator: _ratios_by_kind(intervals.rows_of(records, allocator))
+        for allocator in get_args(Allocator)
+        if allocator != "fixed"
+    }
+
+
+def _ratios_by_kind(rows: list[intervals.Ratios]) -> dict[str, tuple[float, float]]:
+    """The same of one allocator."""
+    kinds: Mapping[str, Case] = {
+        f"{mode}-{kind}": msgspec.convert(options | {"mode": mode}, Case)
+        for mode in get_args(Mode)
+        for kind, options in _KINDS.items()
+    }
+    return {kind: intervals.ratios_for(case, rows) for kind, case in kinds.items()}
 
 
 def _assigned(name: str, content: object) -> str:

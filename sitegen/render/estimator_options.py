@@ -179,7 +179,9 @@ TRAINING: Final = (
     ),
 )
 EXECUTION: Final = (
-    Option("new_tokens", "Jetons à produire", "count", "256", (), (), (("mode", ("generation",)),), unit="jetons"),
+    Option(
+        "new_tokens", "Jetons à produire", "count", "256", (), (), (("mode", ("generation",)),), unit="jetons", least=2
+    ),
     Option(
         "logits",
         "Logits calculés",
@@ -211,6 +213,7 @@ EXECUTION: Final = (
         ),
         (),
         _TRAINING,
+        "Trainer et TRL : tous, hors noyaux fusionnés.",
     ),
     Option(
         "zero_grad",
@@ -220,6 +223,7 @@ EXECUTION: Final = (
         (Choice("free", "libérés (usuel)"), Choice("keep", "gardés, à zéro")),
         (),
         _TRAINING,
+        "Trainer et TRL les libèrent toujours.",
     ),
     Option("padding", "Remplissage", "switch", "false", (), (), (), "Exemples de longueurs inégales dans un lot."),
     Option(

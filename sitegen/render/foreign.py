@@ -6,6 +6,7 @@ The text of pages marks its own; here are those that records bring into cells, c
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup
@@ -15,6 +16,7 @@ _WORDS: Final = "JSON Schema|gradient checkpointing|foreach|eager|ru_maxrss"
 _ENGLISH: Final = re.compile(rf"\b(?:b?float\d+|\w+_(?:proj|head|tokens)|{_WORDS}|{_NAMES})(?!\w)")
 
 
+@lru_cache(maxsize=1 << 14, typed=True)  # tables repeat each other; what is markup already is another text
 def marked(text: str) -> Markup:
     """The text, escaped, with each English word or name in an element that says its language."""
     pieces, end = [], 0

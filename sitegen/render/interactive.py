@@ -40,6 +40,10 @@ CONFIG: Final[dict[str, Any]] = {
 }
 
 
+_AS_GIVEN: Final = {"_validate": False}
+"""Judging each property took longer than all else on a record's page: a test has plotly judge every chart instead."""
+
+
 def specification(picture: Picture) -> dict[str, Any]:
     """`data`, `layout` and `config`: plain lists and texts, in the order in which they are drawn."""
     traces = [*_bar_traces(picture.bars), *_span_traces(picture.spans), *_dot_traces(picture.dots)]
@@ -82,8 +86,9 @@ def _bar_trace(component: str, bars: list[Bar]) -> go.Bar:
         marker={
             "color": f"var(--{component})",
             "line": {"color": "var(--paper)", "width": 1},
-            "pattern": pattern if PATTERNS[component] else None,
+            **({"pattern": pattern} if PATTERNS[component] else {}),
         },
+        **_AS_GIVEN,
     )
 
 
@@ -92,7 +97,14 @@ def _span_traces(spans: tuple[Span, ...]) -> list[go.Scatter]:
     if not spans:
         return []
     links = [
-        go.Scatter(x=[_go(span.start), _go(span.end)], y=[span.y, span.y], mode="lines", hoverinfo="skip", line=_LINK)
+        go.Scatter(
+            x=[_go(span.start), _go(span.end)],
+            y=[span.y, span.y],
+            mode="lines",
+            hoverinfo="skip",
+            line=_LINK,
+            **_AS_GIVEN,
+        )
         for span in spans
     ]
     hollow = [(span.start, span.y, span.hover_start) for span in spans]
@@ -115,6 +127,7 @@ def _dots(points: list[tuple[int, int, str]], marker: dict[str, Any]) -> go.Scat
         mode="markers",
         cliponaxis=False,
         marker=marker,
+        **_AS_GIVEN,
     )
 
 
@@ -149,6 +162,7 @@ def _layout(picture: Picture) -> go.Layout:
             *(_shape(line, "var(--edge)", 1, "solid") for line in picture.leaders),
             *(_shape(line, "var(--ink)", 1.5, "dash") for line in picture.rules),
         ],
+        **_AS_GIVEN,
     )
 
 

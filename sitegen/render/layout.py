@@ -16,6 +16,7 @@ from sitegen.project import Project, Settings
 from sitegen.records.model import Record
 from sitegen.render import charts, estimator, journal, preview
 from sitegen.render.assets import Assets
+from sitegen.render.estimator_starts import Known
 from sitegen.render.evidence import MissingFigureError
 from sitegen.render.foreign import marked
 from sitegen.render.labels import STATUS_NAMES, cores, label, processor, pytorch
@@ -86,9 +87,13 @@ class Layout:
         series: what the prose speaks of; its date is that of the data.
         sources: every page, for the navigation.
         assets: what pages load.
+        known: what the estimator's ready starts are estimated from; without it, they have no result.
     """
 
-    def __init__(self, project: Project, series: Series, sources: list[Source], assets: Assets) -> None:
+    def __init__(
+        self, project: Project, series: Series, sources: list[Source], assets: Assets, known: Known | None = None
+    ) -> None:
+        self._known = known
         self._settings, self._content = project.settings, project.content
         self._sources = sources
         self.assets = assets
@@ -122,7 +127,7 @@ class Layout:
             shown = [_group(series, page.root) for series in groups]
             context |= {"groups": shown, "toc": [*context["toc"], *(group.entry for group in shown)]}
         if source.front.template == estimator.TEMPLATE:
-            context["estimator"] = estimator.estimator()
+            context["estimator"] = estimator.estimator(self._known)
         self._write(folder, source.url_path, source.front.template, context)
 
     def write_record(self, folder: Path, record: Record) -> None:

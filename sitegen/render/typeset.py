@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import escape, unescape
 from typing import Final
 
@@ -36,6 +37,7 @@ def _text(html: str, locale: FrenchLocale) -> str:
     return html if not html or html.isspace() else escape(typography(unescape(html), locale), quote=False)
 
 
+@lru_cache(maxsize=1 << 14)  # most tags of a site come many times
 def _tag(tag: str, locale: FrenchLocale) -> str:
     """One tag, whose titles and labels are texts; the policy of a ``http-equiv`` is not."""
     if "http-equiv" in tag or _ENGLISH.search(tag):
@@ -50,13 +52,20 @@ def _attribute(value: str, locale: FrenchLocale) -> str:
 
 def _follow(tag: str, kept: list[str]) -> None:
     """Note that an element whose text must stay as it is opens or closes; within it, only its own name counts."""
-    found = _NAME.match(tag)
-    if found is None or tag.endswith("/>"):
-        return
-    closes, name = bool(found[1]), found[2].lower()
-    if name in _VOID or (kept and name != kept[0]):
+    closes, name, keeps = _role(tag)
+    if not name or (kept and name != kept[0]):
         return
     if closes:
         del kept[-1:]
-    elif kept or name in _KEPT or _ENGLISH.search(tag):
+    elif kept or keeps:
         kept.append(name)
+
+
+@lru_cache(maxsize=1 << 14)
+def _role(tag: str) -> tuple[bool, str, bool]:
+    """Whether a tag closes, the name of its element (none for what holds no text), whether its text must stay."""
+    found = _NAME.match(tag)
+    if found is None or tag.endswith("/>") or found[2].lower() in _VOID:
+        return False, "", False
+    name = found[2].lower()
+    return bool(found[1]), name, name in _KEPT or bool(_ENGLISH.search(tag))

@@ -64,6 +64,12 @@ def _is_long(case: Case, layers: Layers) -> bool:
     return layers.window is None or not first <= layers.window <= last
 
 
+def _outgrows(case: Case, window: int | None) -> bool:
+    """Whether sequences come to fill the window, which makes the layers that have one another kind."""
+    longest = case.sequence_length + (case.new_tokens if case.mode == "generation" else 0)
+    return window is not None and longest >= window
+
+
 def _long_generation(case: Case, tracer: _Tracer) -> Bill:
     """A generation of many tokens, from those of a few."""
     few = [tracer.whole(replace(case, new_tokens=count)) for count in _TOKENS]
@@ -81,7 +87,8 @@ class _Tracer:
 
     def whole(self, case: Case) -> _Traced:
         """Every phase of the model at its own depth, from three shallower ones where these foretell it."""
-        for three in depths(self._layers.kinds) if self._layers.regular else ():
+        distinct = _outgrows(case, self._layers.window)
+        for three in depths(self._layers.kinds, distinct) if self._layers.regular else ():
             with suppress(IrregularDepthError):
                 return self._deep(case, three)
         return self._at(case, self._layers.count)
@@ -89,8 +96,9 @@ class _Tracer:
     def _deep(self, case: Case, three: tuple[int, int, int]) -> _Traced:
         """What three depths foretell; raises `IrregularDepthError`."""
         shallow, deep, deeper = (self._at(case, count) for count in three)
-        periods = (self._layers.count - three[0]) // (three[1] - three[0])
-        found = growths(shallow.phases, deep.phases, deeper.phases)
+        period = three[1] - three[0]
+        periods = (self._layers.count - three[0]) // period
+        found = growths(shallow.phases, deep.phases, deeper.phases, periods=(three[2] - three[0]) // period)
         counts = tuple(a + periods * (b - a) for a, b in zip(shallow.counts, deep.counts, strict=True))
         return _Traced(tuple(growth.profile(periods) for growth in found), counts, three, shallow.model_type)
 

@@ -11,22 +11,25 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache, partial
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from sitegen.errors import ModelError, SitegenError
 from sitegen.memory.composition import step_bills
 from sitegen.memory.depth import Growth, IrregularDepthError, Profile, Row
 from sitegen.memory.examples import Example, random_example, signature_example
 from sitegen.memory.families import FAMILIES
-from sitegen.memory.polynomials import Polynomial, combination, times, undominated
+from sitegen.memory.polynomials import FLOORS, Polynomial, combination, times, undominated, value
 from sitegen.memory.signatures import Signature
 from sitegen.records.table import Coefficients, Depths, Peak, Table, TableKey, TableReply
 from sitegen.records.trace import LiveComponents
 from sitegen.workload import models, symbolic
 from sitegen.workload.guard import die_with_parent
-from sitegen.workload.symbolic import SymbolicPhase, Term
+from sitegen.workload.profiles import COMPONENTS, profiles
+from sitegen.workload.symbolic import Formulas, SymbolicPhase, Term
 from sitegen.workload.trace import private_stdout, recorded
 
 Line = dict[str, Polynomial]
@@ -36,40 +39,90 @@ _KEPT: Final = {
     (1, "forward"): "forward",
     (1, "backward"): "backward",
     (1, "optimizer_step"): "optimizer_step",
+    (2, "forward"): "forward_again",
     (2, "backward"): "backward_again",
     (2, "optimizer_step"): "optimizer_step_again",
     (1, "prefill"): "prefill",
     (1, "decode"): "decode",
 }
-"""The phases that a table keeps, by step and name; a later forward follows from the first one."""
+"""The entries of a table, by step and name of the phase."""
 
 
 def tabulated(key: TableKey) -> Table:
     """The table of a family, for one set of options.
 
     Raises:
-        ModelError: its sizes have no formulas, or a third model is not what the table foretells.
+        ModelError: its sizes have no formulas, or a third model is not what the two others foretell.
     """
     reason: SitegenError | IrregularDepthError | None = None
-    pattern = FAMILIES[key.family].pattern
-    for period, smallest in ((1, 2), (1, 3), (pattern, pattern), (pattern, 2 * pattern)):
+    formulas = _formulas(replace(key, **_SAME_TENSORS))
+    for first, period in _depths(key):
         try:
-            return _proved(key, Depths(smallest=smallest + period, period=period))
+            return _proved(key, first, period, formulas)
         except (IrregularDepthError, ModelError) as error:
-            reason = error
+            reason, formulas = error, Formulas()
     raise ModelError(f"No table describes {key.family} ({key.variant}): {reason}", "Trace each model of it.")
 
 
-def _proved(key: TableKey, depths: Depths) -> Table:
-    """The table, once a model of random dimensions, a period deeper than those it comes from, has proved it."""
-    shallow = _phases(key, depths.smallest - depths.period)
-    deep = _phases(key, depths.smallest)
-    table = _table(key, depths, shallow, deep)
-    pattern = FAMILIES[key.family].pattern
-    for layers in {depths.smallest + depths.period, depths.period * (-(-2 * pattern // depths.period))}:
-        if layers >= depths.smallest:
-            check(table, random_example(key, layers, layers))
-    return table
+_SAME_TENSORS: Final = {"gradient_checkpointing": False, "dtype": "float32", "targets": "", "beyond_window": False}
+"""Tables that differ in no more than these are read off models whose tensors are of the same sizes."""
+
+
+@cache
+def _formulas(_key: TableKey) -> Formulas:
+    """The formulas that the tables of this process share."""
+    return Formulas()
+
+
+def _depths(key: TableKey) -> Iterator[tuple[int, int]]:
+    """The depths and periods to try, the cheapest first.
+
+    The first model has a layer of each kind. Where the embeddings need no gradient (an adapter without checkpointing),
+    the backward of the first layer stops early, so that a model of one layer is like no other.
+    """
+    family = FAMILIES[key.family]
+    stops_early = key.mode == "training" and key.method != "full" and not key.gradient_checkpointing
+    least = family.pattern + stops_early
+    if family.pattern == 1 or (family.alike and not key.beyond_window):
+        yield from ((least, 1), (least + 1, 1))
+    if family.pattern > 1:
+        yield from ((family.pattern, family.pattern), (2 * family.pattern, family.pattern))
+
+
+def _proved(key: TableKey, first: int, period: int, formulas: Formulas) -> Table:
+    """The table from models of `first` layers and of a period more, once a deeper one of other dimensions agrees."""
+    shallow, deep = (_phases(key, layers, formulas) for layers in (first, first + period))
+    terms = sorted({term for phase in (*shallow, *deep) for state in phase.states for term in state})
+    growths = [Growth(_profile(one, terms), _profile(two, terms)) for one, two in zip(shallow, deep, strict=True)]
+    periods = -(-max(2 * period, FAMILIES[key.family].pattern) // period)
+    _prove(growths, terms, periods, random_example(key, first + periods * period, seed=0))
+    lines = [[_line(terms, *line, first, period) for line in dict.fromkeys(growth.lines())] for growth in growths]
+    smallest = first + period * -(-max(period, FLOORS["L"] - first) // period)
+    return _table(key, Depths(smallest=smallest, period=period), deep, lines)
+
+
+def _prove(growths: Sequence[Growth], terms: Sequence[Term], periods: int, example: Example) -> None:
+    """Hold what is foretold to a trace, at each operation and for each component, to the byte.
+
+    Raises:
+        ModelError: other operations, or another number of bytes.
+    """
+    models.import_for(example.case, None)
+    traced = profiles(recorded(example.case, example.config))
+    sizes = [value({monomial: 1}, example.dimensions) for _, monomial in terms]
+    places = [COMPONENTS.index(component) for component, _ in terms]
+
+    @cache
+    def bytes_of(row: Row) -> Row:
+        found = [0] * len(COMPONENTS)
+        for place, size, count in zip(places, sizes, row, strict=True):
+            found[place] += size * count
+        return tuple(found)
+
+    for growth, actual in zip(growths, traced, strict=True):
+        foretold = growth.profile(periods)
+        if foretold._replace(rows=tuple(map(bytes_of, foretold.rows))) != actual:
+            raise ModelError(f"{actual.name} of step {actual.step} is not as foretold.", "Trace each model of it.")
 
 
 def check(table: Table, example: Example) -> None:
@@ -90,15 +143,19 @@ def check(table: Table, example: Example) -> None:
                 )
 
 
-def _phases(key: TableKey, layers: int) -> list[SymbolicPhase]:
+def _phases(key: TableKey, layers: int, formulas: Formulas) -> list[SymbolicPhase]:
     """The phases of a model with so many layers, in symbols."""
     first, second = (signature_example(key, which, layers) for which in (0, 1))
-    signature = Signature(
-        first.dimensions, second.dimensions, _following(first), [dict(one) for one in FAMILIES[key.family].sums]
-    )
     models.import_for(first.case, None)
-    recordings = [recorded(example.case, example.config) for example in (first, second)]
-    return symbolic.phases(recordings[0], recordings[1], signature)
+    recording = recorded(first.case, first.config)
+    read = formulas.of(recording, partial(recorded, second.case, second.config), partial(_signature, first, second))
+    return symbolic.phases(recording, read)
+
+
+def _signature(first: Example, second: Example) -> Signature:
+    """What tells the dimensions of the two models apart."""
+    sums: list[Polynomial] = [dict(one) for one in FAMILIES[first.config["model_type"]].sums]
+    return Signature(first.dimensions, second.dimensions, _following(first), sums)
 
 
 def _following(example: Example) -> set[str]:
@@ -108,31 +165,37 @@ def _following(example: Example) -> set[str]:
     return follows | ({"K"} if example.dimensions.get("K") == example.dimensions["H"] else set())
 
 
-def _table(key: TableKey, depths: Depths, shallow: Sequence[SymbolicPhase], deep: Sequence[SymbolicPhase]) -> Table:
-    """The table from the phases at two depths."""
+def _table(key: TableKey, depths: Depths, phases: Sequence[SymbolicPhase], lines: Sequence[list[Line]]) -> Table:
+    """The table of these phases, what lives at each operation of theirs given at any depth.
+
+    Raises:
+        ModelError: gradients or state come or go in the middle of a later forward.
+    """
     kept: dict[str, tuple[Peak, ...]] = {}
-    later: list[Line] = []
-    for one, other in zip(shallow, deep, strict=True):
-        lines = _lines(one, other, depths)
-        if (one.step, one.name) in _KEPT:
-            kept[_KEPT[one.step, one.name]] = _peaks(lines)
-        elif one.name == "forward":
-            later = lines
-    totals = later[0] if later else {}
+    gradients: Polynomial = {}
+    state: Polynomial = {}
+    for phase, found in zip(phases, lines, strict=True):
+        entry = _KEPT[phase.step, phase.name]
+        if entry == "forward_again":
+            gradients, state = (_throughout(name, found) for name in ("gradients", "optimizer_state"))
+        kept[entry] = _peaks(found)
+    if kept.get("forward_again") == kept.get("forward"):
+        kept.pop("forward_again", None)
     return Table(
         key=key,
         depths=depths,
         phases=kept,
-        gradients=coefficients(totals.get("gradients", {})),
-        optimizer_state=coefficients(totals.get("optimizer_state", {})),
+        gradients=coefficients(gradients),
+        optimizer_state=coefficients(state),
     )
 
 
-def _lines(shallow: SymbolicPhase, deep: SymbolicPhase, depths: Depths) -> list[Line]:
-    """What lives at each operation that can be the peak, at any depth: each once, in their order."""
-    terms = sorted({term for phase in (shallow, deep) for state in phase.states for term in state})
-    growth = Growth(_profile(shallow, terms), _profile(deep, terms))
-    return [_line(terms, start, gain, depths) for start, gain in dict.fromkeys(growth.lines())]
+def _throughout(component: str, lines: list[Line]) -> Polynomial:
+    """What all lines have of a component; it is taken out of them."""
+    found = [line.pop(component, {}) for line in lines]
+    if any(one != found[0] for one in found):
+        raise ModelError(f"{component} does not stay the same during a forward.", "Trace each model of it.")
+    return found[0]
 
 
 def _profile(phase: SymbolicPhase, terms: Sequence[Term]) -> Profile:
@@ -144,14 +207,13 @@ def _profile(phase: SymbolicPhase, terms: Sequence[Term]) -> Profile:
     return Profile(phase.step, phase.name, phase.operations, tuple(rows[id(state)] for state in phase.states))
 
 
-def _line(terms: Sequence[Term], start: Row, gain: Row, depths: Depths) -> Line:
-    """A row as polynomials in the layers L: ``start + gain · (L − base) / period``, with base the shallow depth."""
-    base = depths.smallest - depths.period
+def _line(terms: Sequence[Term], start: Row, gain: Row, first: int, period: int) -> Line:
+    """A row as polynomials in the layers L: ``start + gain · (L − first) / period``."""
     line: defaultdict[str, Polynomial] = defaultdict(dict)
     for (component, monomial), fixed, whole in zip(terms, start, gain, strict=True):
-        each = whole if depths.period == 1 else Fraction(whole, depths.period)
-        if fixed != base * each:
-            line[component][monomial] = fixed - base * each
+        each = whole if period == 1 else Fraction(whole, period)
+        if fixed != first * each:
+            line[component][monomial] = fixed - first * each
         if each:
             line[component][times(monomial, "L")] = each
     return line

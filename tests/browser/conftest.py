@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -13,14 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Route
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Route, expect
 
 from sitegen.project import find_project
 from sitegen.records.case import Case
 from sitegen.render.build import render
 from tests import factories
 
-CONTENT = Path(__file__).resolve().parents[2] / "content"
+expect.set_options(timeout=15_000)  # ms; a busy machine is no fault of the page's
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTENT = ROOT / "content"
+TRACES = ROOT / "measurements" / "traces"
 CALCULATOR = "calculateurs/vram-entrainement/index.html"
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -41,9 +46,10 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of a reference suite, with a failed record beside it."""
+    """The site of a reference suite, with a failed record beside it, and the committed tables."""
     root = tmp_path_factory.mktemp("project")
     shutil.copytree(CONTENT, root / "content")
+    shutil.copytree(TRACES, root / "measurements" / "traces", ignore=shutil.ignore_patterns("cases"))
     failed = factories.record(Case(batch_size=64), status="out_of_memory", reason="killed by the <kernel> & its guard")
     factories.write_records([*factories.reference_suite(), failed], root / "measurements")
     return render(find_project(root)).site
@@ -66,14 +72,34 @@ class _Silent(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="session")
-def server(site: Path) -> Iterator[str]:
-    """The address of a local server, ending with a slash."""
+@contextmanager
+def _served(site: Path) -> Iterator[str]:
+    """The address of a local server of a site, ending with a slash."""
     running = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=str(site)))
     threading.Thread(target=running.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{running.server_port}/"
     running.shutdown()
     running.server_close()
+
+
+@pytest.fixture(scope="session")
+def server(site: Path) -> Iterator[str]:
+    """Where the site of synthetic records is served."""
+    with _served(site) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of the committed records, as it is published."""
+    return render(find_project(ROOT), tmp_path_factory.mktemp("published") / "site").site
+
+
+@pytest.fixture(scope="session")
+def published_server(published: Path) -> Iterator[str]:
+    """Where it is served."""
+    with _served(published) as address:
+        yield address
 
 
 @pytest.fixture(params=["http", "file"])
@@ -99,12 +125,12 @@ class Watch:
 
 
 @pytest.fixture
-def watch(context: BrowserContext, server: str) -> Watch:
-    """Listen to every page of the context, and block what is neither the server nor the disk."""
+def watch(context: BrowserContext) -> Watch:
+    """Listen to every page of the context, and block what is neither a server of ours nor the disk."""
     seen = Watch()
 
     def guard(route: Route) -> None:
-        if route.request.url.startswith((server, "file:", "data:", "blob:")):
+        if route.request.url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:")):
             route.continue_()
         else:
             route.abort()
@@ -128,4 +154,14 @@ def calculator(page: Page, watch: Watch, server: str) -> Page:
     """The page of the calculator, silent so far."""
     page.goto(server + CALCULATOR)
     assert watch.messages == []
+    return page
+
+
+@pytest.fixture
+def estimator(page: Page, watch: Watch, server: str) -> Page:
+    """The page « Estimateur » as it opens, its tables there, silent so far."""
+    page.goto(server + "estimateur/index.html")
+    expect(page.locator("[data-part=source]")).to_have_text("tracé")
+    assert watch.messages == []
+    watch.clear()
     return page

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from itertools import product
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -17,7 +16,6 @@ from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
 
-STAND_IN = Path(__file__).with_name("stand_in_core.js")
 TINY = {
     "model_type": "llama",
     "hidden_size": 64,
@@ -38,17 +36,6 @@ RUNS = {
     "inference": {"mode": "inference", "method": "full", "logits": "last", "allocator": "fixed"},
     "generation": {"mode": "generation", "method": "lora", "new_tokens": "5"},
 }
-
-
-@pytest.fixture
-def estimator(page: Page, watch: Any, server: str) -> Page:
-    page.add_init_script(path=STAND_IN)
-    page.route("**/estimator-core.*", lambda route: route.fulfill(body="", content_type="text/javascript"))
-    page.route("**/table-*", lambda route: route.fulfill(body="", content_type="text/javascript"))
-    page.goto(server + "estimateur/index.html")
-    assert watch.messages == []
-    expect(page.locator("[data-part=script]")).not_to_be_empty()  # else the first script comes after ours was cleared
-    return page
 
 
 def script(page: Page, state: dict[str, str]) -> str:

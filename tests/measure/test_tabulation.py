@@ -24,6 +24,15 @@ def test_a_family_without_sdpa_is_traced_with_eager_and_a_window_makes_tables_of
     assert {key.beyond_window for key in wanted(FAMILIES["llama"], "tied-gqa")} == {False}
 
 
+def test_what_is_asked_for_most_is_traced_first() -> None:
+    first = wanted(FAMILIES["llama"], "tied-gqa")[:24]
+    assert {(key.method, key.targets, key.double_quant) for key in first} == {
+        ("full", "", False),
+        ("lora", "all-linear", False),
+        ("qlora", "all-linear", True),
+    }
+
+
 def test_a_stack_names_no_machine() -> None:
     known = stack()
     assert set(known) == {"torch", "transformers", "peft", "bitsandbytes", "tracer"}

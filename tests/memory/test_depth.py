@@ -96,6 +96,13 @@ def test_the_period_is_the_shortest_that_repeats(kinds: str, period: int) -> Non
     assert period_of(kinds) == period
 
 
+def test_layers_of_several_kinds_may_yet_be_alike_which_a_model_with_each_kind_once_more_proves() -> None:
+    (growth,) = growths([_forward(6)], [_forward(7)], [_forward(12)], periods=6)
+    assert growth.profile(56) == _forward(62)
+    assert next(depths("aaaaab" * 10 + "aa", distinct=False)) == (6, 7, 12)
+    assert list(depths("a" * 80, distinct=False)) == list(depths("a" * 80))
+
+
 def test_three_depths_end_as_the_whole_does_and_have_each_kind() -> None:
     assert list(depths("a" * 80)) == [(2, 3, 4), (3, 4, 5)]
     assert list(depths("ab" * 12)) == [(2, 4, 6), (4, 6, 8)]

@@ -24,6 +24,11 @@ def test_a_quotient_is_rounded_up_and_multiplies() -> None:
     assert value({"{hi/16384}": 1}, AT | {"h": 577}) == 55
 
 
+def test_a_quotient_of_a_sum_is_rounded_up_once() -> None:
+    # 576 x 576 + 2 x 64 x 576 = 405 504 weights: 6 336 blocks of 64 exactly, 25 of 16 384 (24.75).
+    assert value({"{2dh+hh/64}": 1, "{2dh+hh/16384}": 4}, AT) == 6336 + 4 * 25
+
+
 def test_fractions_must_add_up_to_whole_bytes() -> None:
     assert value({"h": Fraction(1, 2)}, AT) == 288
     with pytest.raises(ValueError, match="no whole number"):

@@ -14,6 +14,7 @@ from sitegen.memory.runtime import (
     computed_bytes,
     heap_margin_bytes,
     kept_bytes,
+    margins_bytes,
     packed_bytes,
     runtime_pages,
     shape_of,
@@ -81,6 +82,16 @@ def test_small_tensors_leave_half_of_what_they_may_each_pass_until_the_heap_grow
     assert heap_margin_bytes(Case(steps=2, gradient_accumulation=2), small) == 4 * 3 * MB_BYTES
     assert heap_margin_bytes(Case(steps=2, gradient_accumulation=64), small) == HEAP_PASSES * 3 * MB_BYTES
     assert heap_margin_bytes(Case(mode="inference"), small) == 0
+
+
+def test_small_tensors_are_chance_either_way_and_rows_of_generated_tokens_above_alone() -> None:
+    small = BARE._replace(passing_heap_bytes=6 * MB_BYTES)
+    assert margins_bytes(Case(steps=2), small) == (6 * MB_BYTES, 6 * MB_BYTES)
+    unread = untouched_bytes(Case(mode="generation"), UNTIED)
+    assert unread > 0
+    assert margins_bytes(Case(mode="generation"), UNTIED) == (0, unread)
+    assert margins_bytes(Case(mode="inference"), UNTIED) == (0, 0)
+    assert margins_bytes(Case(mode="generation"), SHAPE) == (0, 0)
 
 
 def test_a_configuration_gives_the_shape_under_either_of_its_names() -> None:

@@ -40,6 +40,17 @@ def test_a_sum_that_the_family_declares_is_found_in_a_shape() -> None:
     assert found == {"Hdh": 4, "Kdh": 8}
 
 
+def test_packed_weights_and_their_scales_are_quotients_of_the_sum_that_the_matrix_is() -> None:
+    """Two weights a byte; a scale of 4 bytes for each 64, whose own quotient is not that of 16 weights to a byte."""
+    widths = {"H": 10, "K": 2, "d": 23 * 64, "h": 17 * 64}, {"H": 21, "K": 3, "d": 29 * 64, "h": 19 * 64}
+    with_sum = Signature(FIRST | widths[0], SECOND | widths[1], sums=({"Hd": 1, "Kd": 2},))
+    first, second = 14 * 1472 * 17 * 64, 27 * 1856 * 19 * 64
+    packed = with_sum.storage(((first // 2, 1), (second // 2, 1)), (first // 2, second // 2), 1)
+    assert packed == {"{Hdh+2Kdh/2}": 1}
+    scales = with_sum.storage(((first // 64,), (second // 64,)), (first // 16, second // 16), 4)
+    assert scales == {"{Hdh+2Kdh/64}": 4}
+
+
 def test_a_storage_of_which_a_tensor_shows_a_part_has_a_formula_too() -> None:
     assert SIGNATURE.storage(((22,), (26,)), (3 * 22 * 34 * 2, 5 * 26 * 57 * 2), 2) == {"bhs": 2}
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sitegen.memory.catalogue import model
 from sitegen.memory.families import FAMILIES
-from sitegen.memory.tabled import bill_of, has_small_tensors
+from sitegen.memory.tabled import bill_of, has_small_tensors, key_of
 from sitegen.records import tables
 from sitegen.records.case import Case
 from sitegen.records.table import Table, TableKey
@@ -65,6 +65,17 @@ def test_an_adapter_trains_its_own_parameters_and_four_bits_stand_for_the_layers
 )
 def test_no_table_answers_for_what_it_does_not_describe(changed: dict[str, Any]) -> None:
     assert bill_of(replace(CASE, **changed), model("llama-3.1-8b").config, _tables()) is None
+
+
+def test_a_sequence_that_fills_the_window_has_its_mask() -> None:
+    """transformers leaves sdpa's mask out for shorter sequences only: `kv_length < local_attention_size`."""
+    family = FAMILIES["mistral"]
+    filled = {length: key_of(replace(CASE, sequence_length=length), family, "untied-gqa", 512) for length in (511, 512)}
+    assert [key.beyond_window for key in filled.values() if key] == [False, True]
+
+
+def test_a_model_smaller_than_any_that_peaks_are_kept_for_is_left_to_a_trace() -> None:
+    assert bill_of(replace(CASE, sequence_length=7), model("llama-3.1-8b").config, _tables()) is None
 
 
 def test_a_configuration_that_no_table_knows_is_left_to_a_trace() -> None:

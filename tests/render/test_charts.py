@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
 from msgspec.structs import replace
 
@@ -135,6 +136,14 @@ def test_a_specification_is_plain_json_in_french(series: Series, name: str) -> N
     assert not [text for text in texts if "http" in text]
     colours = [text for text in texts if text.startswith(("#", "rgb"))]
     assert set(colours) <= {"rgba(0,0,0,0)"}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_specification_is_one_that_plotly_accepts_as_it_is(series: Series, name: str) -> None:
+    spec = CHARTS[name](series).plotly
+    accepted = go.Figure(data=spec["data"], layout=spec["layout"]).to_plotly_json()
+    assert accepted["data"] == spec["data"]
+    assert {key: one for key, one in accepted["layout"].items() if key != "template"} == spec["layout"]
 
 
 @pytest.mark.parametrize("name", CHARTS)

@@ -14,9 +14,10 @@ from sitegen.memory.families import FAMILIES
 from sitegen.records.case import Case
 from sitegen.records.trace import LiveComponents
 from sitegen.render.assets import publish
-from sitegen.render.estimator import COMPONENT_NAMES, estimator
+from sitegen.render.estimator import estimator
 from sitegen.render.estimator_options import OPTIONS
 from sitegen.render.estimator_tables import fixed_examples, option_names
+from sitegen.render.estimator_words import COMPONENT_NAMES
 from sitegen.render.series import Series
 
 NOT_CHOSEN = {"model", "revision", "reentrant", "modules_to_save", "steps", "seed", "threads", "timeout"}

@@ -50,6 +50,8 @@ CASES: Final = {
 }
 OTHERS: Final = {
     "gemma3_text": (32, replace(CASE, method="lora"), {"sliding_window": 16, "num_hidden_layers": 50}),
+    "gemma3_text, window not filled": (13, CASE, {"sliding_window": 33, "num_hidden_layers": 50}),
+    "gemma3_text, window filled": (32, CASE, {"sliding_window": 32, "num_hidden_layers": 50}),
     "gpt_oss": (14, EAGER, EXPERTS | {"num_hidden_layers": 14}),
     "gpt_oss, lora": (20, replace(EAGER, method="lora"), EXPERTS | {"num_hidden_layers": 20}),
     "qwen3_moe": (11, replace(CASE, dtype="bfloat16"), EXPERTS | {"num_hidden_layers": 11}),

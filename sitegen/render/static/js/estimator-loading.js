@@ -10,6 +10,7 @@
    */
   E.tables = (addresses, root) => {
     const loading = new Map();
+    const settled = new Set();
 
     /** The script of a model's variant, or of another one of its family. @param {object} model */
     const named = ({ family, variant }) =>
@@ -19,9 +20,12 @@
     function load(model) {
       const name = named(model);
       if (!name) return Promise.resolve();
-      if (!loading.has(name)) loading.set(name, inserted(root + addresses[name]));
+      if (!loading.has(name)) loading.set(name, inserted(root + addresses[name]).then(() => void settled.add(name)));
       return loading.get(name);
     }
+
+    /** Whether a model's tables are on their way. @param {object} model */
+    const waits = (model) => Boolean(named(model)) && !settled.has(named(model)) && !of(model)?.[model.variant];
 
     function inserted(address) {
       return new Promise((resolve) => {
@@ -35,7 +39,7 @@
 
     /** What `Sitegen.estimate` is given. @param {object} model */
     const of = (model) => window.Sitegen.tables?.[model.family];
-    return { load, of };
+    return { load, of, waits };
   };
 
   /**
@@ -63,18 +67,33 @@
     });
   };
 
+  const MOST_INDEX_BYTES = 20_000_000; // that of a mixture of hundreds of experts has some millions
+
+  /** The names of the tensors that an index of weights (model.safetensors.index.json) lists; none when it is no index. */
+  async function tensorsOf(file) {
+    if (!file || file.size > MOST_INDEX_BYTES) return [];
+    try {
+      return Object.keys(JSON.parse(await file.text()).weight_map);
+    } catch {
+      return [];
+    }
+  }
+
   /**
    * The configuration's field: what is typed, pasted, picked or dropped, and never a text too large for the page.
    * @param {HTMLTextAreaElement} field
-   * @param {(text: string) => void} accept @param {(code: string, detail?: string) => void} refuse
+   * @param {(text: string, tensors?: string[]) => void} accept @param {(code: string, detail?: string) => void} refuse
    */
   E.configuring = (host, field, accept, refuse) => {
     const judge = (text) => (text.length > E.MOST_CHARACTERS ? refuse("too-large", E.size(text.length)) : accept(text));
 
-    async function take([file]) {
+    async function take(files) {
+      const index = files.find((file) => file.name.endsWith(".index.json"));
+      const [file] = files.filter((each) => each !== index);
       if (!file) return;
-      if (file.size > E.MOST_CHARACTERS) refuse("too-large", E.size(file.size));
-      else await file.text().then(accept, () => refuse("unreadable"));
+      if (file.size > E.MOST_CHARACTERS) return void refuse("too-large", E.size(file.size));
+      const tensors = await tensorsOf(index);
+      await file.text().then((text) => accept(text, tensors), () => refuse("unreadable"));
     }
 
     E.dropping(host, "config", take, judge);

@@ -52,11 +52,32 @@
     return config;
   }
 
-  /** The model of a pasted configuration; throws `{code, field, detail}`. @param {string} text */
-  function fromText(text) {
+  const HEAD = "lm_head.weight";
+
+  /** Refuse a flag that the tensors contradict: one more or one less matrix of embeddings is a large difference. @param {string[]} tensors */
+  function judgeTie(config, tensors) {
+    const { tie_word_embeddings: tied } = config.text_config ?? config;
+    if (typeof tied !== "boolean" || !tensors.some((name) => name.endsWith("embed_tokens.weight"))) return;
+    if (tied === tensors.includes(HEAD)) throw { code: tied ? "tied-with-a-head" : "untied-without-a-head" };
+  }
+
+  /** Refuse what `sitegen estimate` refuses too: two formats at once, and weights that are quantised already. */
+  function judgeFormat(config, { notes }) {
+    if (notes.includes("dtype-conflict")) throw { code: "dtype-conflict" };
+    if (config.quantization_config) throw { code: "quantised" };
+  }
+
+  /**
+   * The model of a pasted configuration; throws `{code, field, detail}`.
+   * @param {string} text @param {string[]} [tensors] their names, when the index of the weights came with it
+   */
+  function fromText(text, tensors = []) {
     const config = parsed(text);
+    const found = read(config);
+    judgeFormat(config, found);
+    judgeTie(config, tensors);
     const name = typeof config._name_or_path === "string" && config._name_or_path ? config._name_or_path : "config.json";
-    return { ...read(config), key: "", name, hub: "", config };
+    return { ...found, key: "", name, hub: "", config };
   }
 
   /** The model of which only the size is known. @param {number} billions */

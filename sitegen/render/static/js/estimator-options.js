@@ -29,14 +29,15 @@
   /**
    * A reader of the form.
    * @param {HTMLFormElement} form @param {Record<string, object>} rules
+   * @param {Array<[string, string]>} named sets of modules, each with the name of its button
    */
-  E.optionsOf = (form, rules) => {
+  E.optionsOf = (form, rules, named) => {
     const names = Object.keys(rules);
     const controls = Object.fromEntries(names.map((name) => [name, form.elements[name]]));
     const boxes = Object.fromEntries(names.map((name) => [name, form.querySelector(`[data-option="${name}"]`)]));
     const radios = Object.fromEntries(names.filter((name) => rules[name].kind === "radio").map((name) => [name, E.chosenOf(controls[name])]));
     const targets = form.querySelector("[data-part=targets]");
-    
+
     const chosen = () => Array.from(targets.querySelectorAll("input:checked"), (box) => box.value).join(",");
 
     /** The value of an option as a text, the way an address has it. */
@@ -107,14 +108,12 @@
       const ticked = wanted.filter((name) => modules.includes(name));
       const checked = ticked.length ? ticked : sets["q-v"];
       targets.replaceChildren(...modules.map((module) => chip(module, checked.includes(module))));
-      const whole = Object.keys(SETS).filter((key) => sets[key]?.every((name) => modules.includes(name)));
-      targets.append(E.element("span", "sets", ...whole.map((key) => setButton(SETS[key], sets[key], targets))));
+      const whole = named.filter(([key]) => sets[key]?.every((name) => modules.includes(name)));
+      targets.append(E.element("span", "sets", ...whole.map(([key, label]) => setButton(label, sets[key], targets))));
     }
 
     return { read, fill, offer, reveal, texts, controls, boxes };
   };
-
-  const SETS = { "q-v": "par défaut", "attention": "attention", "all-linear": "tous" };
 
   /** A button that ticks a whole set. @param {string} label @param {string[]} names @param {HTMLElement} targets */
   function setButton(label, names, targets) {

@@ -18,7 +18,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const form = host.querySelector("form");
     const part = (name) => host.querySelector(`[data-part="${name}"]`);
     const rules = data.options;
-    const options = E.optionsOf(form, rules);
+    const options = E.optionsOf(form, rules, data.sets);
     const panel = E.panel(host, data.components, data.phases);
     const choice = E.cardChoice(form.elements.card, data);
     const table = E.cardTable(host, data);
@@ -27,25 +27,16 @@ document.addEventListener("DOMContentLoaded", () => {
     const box = E.combobox(form.elements.model, part("models"), data.models, (entry) => adopt(entry, true));
     const loader = E.tables(JSON.parse(host.querySelector(".estimator-tables").textContent), host.dataset.root);
     const free = form.querySelector("[data-free]");
-    const errors = Object.fromEntries(Array.from(form.querySelectorAll("[data-error]"), (error) => [error.dataset.error, error]));
-    const complaints = {}; // what is said of each field now
+    const { errors, complain } = E.complaints(form);
     let entry = null; // of the catalogue
     let model = null;
+    let tensors = []; // their names, when the index of the weights came with the configuration
     let last = null; // the last result, with what it was made from
     let device = "";
-    let [pause, soon] = [0, 0];
+    let faulty = {}; // faults, as they are said after a pause
+    let hinted = ""; // the card that the hint speaks of
 
     // --- Faults ---------------------------------------------------------------------------------------------------------------
-
-    /** @param {string} name @param {string} message empty when the field is right */
-    function complain(name, message) {
-      const error = errors[name];
-      if (!error || (complaints[name] ?? "") === message) return;
-      complaints[name] = message;
-      error.textContent = message;
-      const controls = form.querySelectorAll(`[aria-describedby~="${error.id}"]`);
-      controls.forEach((control) => (message ? control.setAttribute("aria-invalid", "true") : control.removeAttribute("aria-invalid")));
-    }
 
     /** An amount typed by the reader. */
     function amount(name, rule, faults) {
@@ -80,7 +71,7 @@ document.addEventListener("DOMContentLoaded", () => {
       config: (faults) => {
         const text = form.elements.config.value;
         if (!text.trim()) faults.config = { message: "Collez le contenu d’un config.json, ou déposez le fichier.", kind: "blank" };
-        return text.trim() ? (model?.text === text ? model : { ...E.fromText(text), text }) : null;
+        return text.trim() ? (model?.text === text ? model : { ...E.fromText(text, tensors), text }) : null;
       },
       parameters: (faults) => {
         const billions = amount("parameters", { least: 1, most: E.MOST_PARAMETERS / E.BILLION, example: "7" }, faults);
@@ -141,7 +132,9 @@ document.addEventListener("DOMContentLoaded", () => {
       const from = source();
       for (const field of origins) if (field.hidden !== (field.dataset.source !== from)) field.hidden = !field.hidden;
       const card = choice.chosen();
-      if (free.hidden !== Boolean(card)) free.hidden = Boolean(card);
+      if (hinted === (card?.key ?? "none")) return;
+      hinted = card?.key ?? "none";
+      free.hidden = Boolean(card);
       const hint = card ? (card.exact ? "Ce que le pilote annonce." : "La taille de l’étiquette, moins une réserve.") : "";
       E.write(part("card-hint"), E.spaced(card?.note ? `${hint} ${card.note.replaceAll("'", "’")}` : hint));
     }
@@ -157,10 +150,12 @@ document.addEventListener("DOMContentLoaded", () => {
       const place = placeOf(faults);
       remodel(faults);
       reveal(values);
-      if (Object.keys(faults).length === 0 && model) attempt(asked, values, place, faults);
+      const waits = Boolean(model && loader.waits(model)); // the former result stays until its tables are there
+      panel.markWaiting(waits);
+      if (Object.keys(faults).length === 0 && model && !waits) attempt(asked, values, place, faults);
       showFaults(faults);
-      clearTimeout(pause);
-      if (byReader) pause = setTimeout(settle, PAUSE_MS, faults);
+      faulty = faults;
+      if (byReader) settleSoon();
     }
 
     function attempt(asked, values, place, faults) {
@@ -168,8 +163,7 @@ document.addEventListener("DOMContentLoaded", () => {
         const result = estimate(model, asked);
         const verdict = panel.show(result, asked, place, E.recap(model, asked, values, data));
         last = { model, asked, values, place, result, verdict };
-        clearTimeout(soon);
-        soon = setTimeout(consequences, SOON_MS);
+        consequencesSoon();
       } catch (fault) {
         if (!fault.code) throw fault;
         const field = fault.code === "needs-eager" ? "attention" : errors[fault.field] ? fault.field : FIELD_OF[source()];
@@ -184,13 +178,14 @@ document.addEventListener("DOMContentLoaded", () => {
       }
       const wrong = Object.keys(faults).length > 0;
       if (last) panel.markStale(wrong);
-      else panel.invite(E.spaced("Choisissez un modèle pour en estimer la mémoire."));
+      else if (wrong) panel.invite(E.spaced("Une valeur du formulaire est à corriger : le résultat s’affichera ici."));
     }
 
     /** After a pause: what is still wrong, once, then the result, once. */
-    function settle(faults) {
+    function settle() {
+      if (model && loader.waits(model)) return void settleSoon();
       const said = [];
-      for (const [name, { message }] of Object.entries(faults)) {
+      for (const [name, { message }] of Object.entries(faulty)) {
         complain(name, message);
         const label = form.elements[name]?.labels?.[0]?.textContent ?? rules[name]?.label ?? "";
         if (message) said.push(E.spaced(label ? `${label.trim()} : ${message}` : message));
@@ -199,43 +194,43 @@ document.addEventListener("DOMContentLoaded", () => {
         const lead = said.length ? "Dernier résultat valable" : "Pic estimé";
         said.push(E.spaced(`${lead} : ${E.size(last.result.peak_bytes)}, ${E.VERDICTS[last.verdict].text} sur ${last.place.name}.`));
       }
-      E.write(part("status"), said.join(" "));
+      const [status, text] = [part("status"), said.join(" ")];
+      if (status.textContent !== text) status.textContent = text; // a new node: what voices announce
     }
 
     // --- What follows from the estimate ---------------------------------------------------------------------------------------
 
-    /** Cards, changes, limits, commands, address: less urgent than the figure. */
+    /** Cards, changes, limits, commands, address: less urgent than the figure, and one at a time. */
     function consequences() {
-      const { model: which, asked, values, place, result } = last;
-      part("consequences").hidden = false;
-      table.update(result, place, asked.device);
-      plan.update((other) => estimate(which, other), asked, result, place);
-      takeaway(last);
-      history.replaceState(null, "", `#${E.address(form, which, values, rules)}`);
+      const now = last;
+      const { model: which, asked, values, place, result } = now;
+      const other = (options) => estimate(which, options);
+      const steps = [
+        () => {
+          part("consequences").hidden = false;
+          table.update(result, place, asked.device);
+        },
+        () => plan.advise(other, asked, result, place),
+        () => plan.reach(other, asked, place),
+        () => takeaway(now),
+        () => history.replaceState(null, "", `#${E.address(form, which, values, rules)}`),
+      ];
+      const follow_ = () => {
+        if (last !== now || now.model !== model) return; // a newer result has its own, a newer model waits for its tables
+        steps.shift()();
+        if (steps.length) setTimeout(follow_);
+      };
+      follow_();
     }
 
-    /** Set the form from an address, else from the start. */
+    const settleSoon = E.quieted(PAUSE_MS, settle);
+    const consequencesSoon = E.quieted(SOON_MS, consequences);
+
+    /** Set the form from the address, else from the start. */
     function restore() {
-      const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-      const known = ["model", "config", "parameters"].some((name) => name in given);
-      const state = known ? given : { ...data.start, ...given };
-      const usual = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, rule.default]));
-      options.fill({ ...usual, foreach: String((state.device ?? usual.device) === "cuda"), ...state });
-      const from = state.config ? "config" : state.parameters ? "parameters" : "catalogue";
-      form.elements.source.value = from;
-      if (state.config) form.elements.config.value = E.indented(state.config);
-      if (state.parameters) form.elements.parameters.value = state.parameters;
+      entry = E.restored(form, data, { options, choice, box });
       device = form.elements.device.value;
-      choice.offer(device);
-      if (state.card) form.elements.card.value = state.card;
-      if (form.elements.card.selectedIndex < 0) choice.offer(device);
-      form.elements.capacity.value = state.capacity ?? "24";
-      form.elements.used.value = state.used ?? "0";
-      entry = E.named(data.models, state.model ?? data.start.model) ?? null;
-      box.settle(entry ? entry.name : (state.model ?? ""));
-      const family = entry && from === "catalogue" ? entry.config.model_type : "";
-      options.offer(data.targets[family] ?? data.targets.llama, (state.lora_targets ?? "").split(","));
-      model = null;
+      [model, tensors] = [null, []];
     }
 
     /** Try a change: write it into the form. @param {Record<string, string>} patch */
@@ -244,6 +239,7 @@ document.addEventListener("DOMContentLoaded", () => {
       for (const name of Object.keys(values)) if (rules[name].kind === "count") values[name] = written(Number(values[name]));
       options.fill(values);
       update(true);
+      part("panel").focus({ preventScroll: true }); // the row of the button that was pressed is drawn anew
       part("panel").scrollIntoView({ block: "nearest" });
     }
 
@@ -253,8 +249,10 @@ document.addEventListener("DOMContentLoaded", () => {
       complain("config", E.complaint({ code, detail }));
       if (last) panel.markStale(true);
     };
-    const accept = (text) => {
+    const accept = (text, names = []) => {
       form.elements.config.value = text;
+      tensors = names;
+      if (model?.text === text) model = null; // judged again, with these names
       update(true);
     };
 
@@ -272,6 +270,7 @@ document.addEventListener("DOMContentLoaded", () => {
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", (event) => {
       if (event.target === form.elements.model) entry = E.named(data.models, event.target.value) ?? null;
+      if (event.target === form.elements.config) tensors = [];
       if (event.target.name === "device") options.fill({ foreach: String(event.target.value === "cuda") });
       update(true);
     });
@@ -288,9 +287,6 @@ document.addEventListener("DOMContentLoaded", () => {
     });
 
     restore();
-    host.querySelector(".calculator-fallback").hidden = true;
-    part("starts").hidden = false;
-    form.hidden = false;
     update(false);
   }
 

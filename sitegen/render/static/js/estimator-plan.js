@@ -35,8 +35,8 @@
       return found.length ? `Aucun de ces changements ne suffit seul sur ${place.name}.` : "Aucun changement connu n’abaisse ce pic.";
     }
 
-    /** Draw everything. @param {(o: object) => object} estimate */
-    function update(estimate, options, result, place) {
+    /** What to change first. @param {(o: object) => object} estimate */
+    function advise(estimate, options, result, place) {
       const verdict = E.verdict(result, place.available);
       const found = E.changes(estimate, options, result);
       patches = found.map(({ patch }) => patch);
@@ -44,7 +44,6 @@
       E.write(lead, E.spaced(opening(verdict, found, place)));
       const alone = found.some((change) => E.verdict(change.result, place.available) === "fits");
       E.write(together, verdict === "fits" || alone ? "" : E.spaced(joined(E.together(estimate, options, result, place.available), place)));
-      reach(E.limits(estimate, options, place.available), options, place);
     }
 
     /** What the changes do together. */
@@ -54,7 +53,8 @@
     }
 
     /** The largest batch and the longest sequence. */
-    function reach({ batch, length }, options, place) {
+    function reach(estimate, options, place) {
+      const { batch, length } = E.limits(estimate, options, place.available);
       const none = "aucun ne tient";
       const many = (value, most, unit) => (value >= most ? `plus de ${E.counted(most, unit)}` : E.counted(value, unit));
       limits.replaceChildren(
@@ -70,6 +70,6 @@
       const button = event.target.closest("button");
       if (button) apply(patches[[...body.children].indexOf(button.closest("tr"))]);
     });
-    return { update };
+    return { advise, reach };
   };
 })();

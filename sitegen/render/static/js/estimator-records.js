@@ -41,38 +41,42 @@
     const [region, body] = [part("records"), part("record-rows")];
     const error = host.querySelector('[data-error="record"]');
 
-    function row(record, model, result) {
+    function row(record, model, result, sealed) {
       const measured = record.summary.peak_bytes;
       const gap = result.peak_bytes / measured - 1;
       const [low, high] = result.interval_bytes;
       const heading = E.element("th", "", `${model.name} · ${record.case_id ?? record.case.mode}`);
       heading.scope = "row";
+      if (sealed === undefined) heading.append(E.element("small", "card-note", "Sceau non vérifié : ce navigateur ne calcule pas d’empreinte sur cette page."));
       const sign = gap > 0 ? "+" : "";
       const inside = low <= measured && measured <= high;
       const figures = [E.number(measured / MEGA), E.number(result.peak_bytes / MEGA), `${sign}${E.percent(gap, 2)}`];
-      return E.element("tr", "", heading, ...figures.map((text) => E.element("td", "numeric", text)), E.element("td", "", inside ? "oui" : "non"));
+      return E.element("tr", "", heading, ...figures.map((text) => E.element("td", "numeric", text)), E.element("td", "", E.spaced(`${inside ? "oui" : "non"} : ${E.between(result.interval_bytes)}`)));
     }
 
     /** One file; the sentence of what is wrong with it, if anything. @param {File} file */
     async function take(file) {
       const named = (sentence) => E.spaced(`${file.name} : ${sentence}`);
       if (file.size > MOST_BYTES) return named("ce fichier est trop grand pour un relevé.");
+      const text = await file.text().catch(() => "");
       let record;
       try {
-        record = JSON.parse(await file.text());
+        record = JSON.parse(text);
       } catch {
         return named("ce n’est pas du JSON.");
       }
       const wrong = fault(record);
       if (wrong) return named(wrong);
-      return compare(record, named);
+      const sealed = await E.isSealed(text);
+      if (sealed === false) return named("son sceau ne correspond pas à son contenu : il a été modifié après la mesure.");
+      return compare(record, sealed, named);
     }
 
-    async function compare(record, named) {
+    async function compare(record, sealed, named) {
       try {
         const model = modelOf(record, models, current());
         if (!model) return named("son modèle n’est pas au catalogue. Donnez d’abord son config.json, plus haut, puis redonnez le relevé.");
-        body.append(row(record, model, await estimate(model, record.case)));
+        body.append(row(record, model, await estimate(model, record.case), sealed));
         region.hidden = false;
         return "";
       } catch (fault_) {

@@ -4,12 +4,7 @@
 
   const E = (window.EstimatorPage ??= {});
   const ROOM = 1.04; // the drawing ends a little beyond what it shows
-  const SOURCES = {
-    polynomial: "tracé",
-    traced: "tracé",
-    bound: "non vérifié",
-    fixed: "calculé",
-  };
+  const { sources, lines: asideNames } = window.Sitegen.data.words;
 
   /** @param {HTMLElement} host @param {Record<string, string>} names of the components */
   E.panel = (host, names, phaseNames) => {
@@ -19,12 +14,16 @@
     const nodes = Object.fromEntries(
       ["source", "recap", "value", "interval", "stale", "results", "verdict", "why", "lines", "scale-card", "pinned"].map((name) => [name, part(name)]),
     );
-    const gauge = drawGauge(part("gauge"), keys);
-    const components = drawComponents(part("components"), names);
-    const phases = drawPhases(part("phases"), keys);
     const told = E.told("unknown");
     const margin = E.element("span", "margin", "");
-    nodes.verdict.append(told, margin);
+    let drawings = null; // made at the first result: until then, what the build wrote stays
+
+    function drawn() {
+      if (drawings) return drawings;
+      nodes.verdict.replaceChildren(told, margin);
+      const made = { gauge: drawGauge(part("gauge"), keys), components: drawComponents(part("components"), names), phases: drawPhases(part("phases"), keys) };
+      return (drawings = made);
+    }
 
     /** What is left or missing, the way that promises least. */
     function room(key, result, available) {
@@ -45,6 +44,7 @@
     }
 
     function drawAll(result, place) {
+      const { gauge, components, phases } = drawn();
       const limit = place.available + place.used;
       const whole = ROOM * Math.max(limit, E.span(result)[1] + place.used);
       gauge.update(result, place, whole);
@@ -60,10 +60,10 @@
     function asides(result) {
       const lines = [];
       if (result.cuda && result.source !== "fixed") {
-        lines.push(["Alloué par PyTorch", between(result.cuda.allocated_interval_bytes)]);
-        lines.push(["Réservé par son allocateur", between(result.cuda.reserved_interval_bytes)]);
-        lines.push(["Occupé selon le pilote", between(result.cuda.device_interval_bytes)]);
-      } else if (result.source !== "fixed") lines.push(["Chargement du modèle", E.size(result.load_peak_bytes)]);
+        lines.push([asideNames.allocated, between(result.cuda.allocated_interval_bytes)]);
+        lines.push([asideNames.reserved, between(result.cuda.reserved_interval_bytes)]);
+        lines.push([asideNames.device, between(result.cuda.device_interval_bytes)]);
+      } else if (result.source !== "fixed") lines.push([asideNames.load, E.size(result.load_peak_bytes)]);
       if (result.source === "bound") for (const code of result.reasons) lines.push(["Réserve", E.reason(code)]);
       while (nodes.lines.children.length < lines.length) nodes.lines.append(E.element("li", "", "", E.element("strong", "")));
       [...nodes.lines.children].forEach((item, index) => {
@@ -78,7 +78,7 @@
     /** Show a result. @returns {string} the verdict on the chosen card */
     function show(result, options, place, recap) {
       const fixed = result.source === "fixed";
-      E.write(nodes.source, SOURCES[result.source] ?? result.source);
+      E.write(nodes.source, sources[result.source]);
       nodes.source.className = `badge ${result.source}`;
       E.write(nodes.recap, recap);
       E.write(nodes.value, fixed ? `≥${E.NO_BREAK}${E.size(result.peak_bytes)}` : E.size(result.peak_bytes));
@@ -98,6 +98,9 @@
       if (message) E.write(nodes.stale, message);
     }
 
+    /** The tables are on their way. @param {boolean} waiting */
+    const markWaiting = (waiting) => panel.setAttribute("aria-busy", String(waiting));
+
     /** Nothing to show yet. @param {string} message */
     function invite(message) {
       panel.classList.add("is-empty");
@@ -105,7 +108,7 @@
       nodes.results.hidden = true;
     }
 
-    return { show, markStale, invite };
+    return { show, markStale, markWaiting, invite };
   };
 
   /** « 13,00 à 13,90 Go »: the unit once when it is the same. @param {number[]} interval @param {string} [word] */
@@ -123,7 +126,7 @@
     const whisker = E.drawn("line", { class: "whisker", y1: 42, y2: 42 });
     const ends = [0, 1].map(() => E.drawn("line", { class: "whisker", y1: 38, y2: 46 }));
     const limit = E.drawn("line", { class: "limit", y1: 0, y2: 50 });
-    svg.append(used, ...pieces, whisker, ...ends, limit);
+    svg.replaceChildren(used, ...pieces, whisker, ...ends, limit);
     function update(result, place, whole) {
       E.stack([used, ...pieces], [place.used, ...keys.map((key) => result.components[key] ?? 0)], whole);
       const [low, high] = E.span(result).map((bytes) => E.across((bytes + place.used) / whole));
@@ -137,6 +140,7 @@
 
   /** The table of components at the peak; those that weigh nothing are not shown. */
   function drawComponents(body, names) {
+    body.replaceChildren(); // what was there before the script
     const rows = Object.entries(names).map(([key, name]) => {
       const heading = E.element("th", "", E.swatch(key), name);
       heading.scope = "row";
@@ -161,6 +165,7 @@
 
   /** The table of phases, each with its bar; all bars have one scale. */
   function drawPhases(body, keys) {
+    body.replaceChildren(); // what was there before the script
     const rows = [];
 
     function grow() {

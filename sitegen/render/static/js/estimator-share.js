@@ -3,6 +3,7 @@
   "use strict";
 
   const E = (window.EstimatorPage ??= {});
+  const { parse, typed: written } = window.FrenchNumbers;
   const LONGEST_CONFIG = 6000; // characters of a pasted configuration that an address can reasonably hold
   const NOT_OURS = /^(_|transformers_version|architectures|auto_map|torch_dtype$|id2label|label2id|quantization_config)/;
 
@@ -39,11 +40,7 @@
   /** The state of the whole form, as an address. @param {HTMLFormElement} form @param {object} model */
   function address(form, model, values, rules) {
     const typed = (name) => form.elements[name].value.trim();
-    const others = {
-      catalogue: () => ({ model: model.key }),
-      config: () => ({ config: packed(model.config) }),
-      parameters: () => ({ parameters: typed("parameters") }),
-    }[form.elements.source.value]();
+    const others = model.key ? { model: model.key } : model.config ? { config: packed(model.config) } : { parameters: written(model.parameters / E.BILLION) };
     others.card = typed("card");
     if (others.card === E.FREE) others.capacity = typed("capacity");
     if (typed("used") !== "0") others.used = typed("used");
@@ -193,12 +190,18 @@
 
     /** Every option that counts, for paper, where the form is not. */
     function printed(values) {
-      const counting = Object.entries(data.options).filter(([, rule]) => E.relevant(rule, values));
-      const said = counting.map(([name, rule]) => {
-        const value = rule.kind === "switch" ? (values[name] === "true" ? "oui" : "non") : (rule.choices[values[name]]?.label ?? values[name]);
-        return `${rule.label} : ${value.replaceAll(",", ", ")}`;
-      });
-      return E.spaced(`${said.join(" · ")}.`);
+      const counting = data.order.filter((name) => E.relevant(data.options[name], values));
+      return E.spaced(`${counting.map((name) => `${data.options[name].label} : ${spoken(data.options[name], values[name])}`).join(" · ")}.`);
+    }
+
+    /** The value of an option as it is read. */
+    function spoken(rule, value) {
+      if (rule.kind === "switch") return value === "true" ? "oui" : "non";
+      if (rule.kind === "count") {
+        const count = parse(value).value;
+        return rule.unit ? E.counted(count, rule.unit.replace(/s$/, "")) : E.number(count);
+      }
+      return rule.choices[value]?.label ?? value.replaceAll(",", ", ");
     }
 
     return ({ model, asked, values, place }) => {

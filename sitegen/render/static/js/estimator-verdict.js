@@ -4,12 +4,7 @@
 
   const E = (window.EstimatorPage ??= {});
 
-  const WORDS = {
-    fits: { mark: "✓", text: "tient" },
-    tight: { mark: "≈", text: "à la limite" },
-    over: { mark: "✕", text: "ne tient pas" },
-    unknown: { mark: "?", text: "indécis" },
-  };
+  const WORDS = window.Sitegen.data.words.verdicts;
 
   /**
    * What must fit, as [low, high] in bytes. On a GPU, what the driver sees; on a machine, the process whole: what it holds before any

@@ -53,7 +53,11 @@
     "bad-field": "La valeur de « {field} » ne convient pas : {detail}.",
     "too-many-layers": "« {field} » vaut {detail} : aucun modèle n’a tant de couches.",
     "vision-only": "Cette configuration est celle d’un modèle de vision, sans modèle de langage à entraîner.",
-    "contradictory-tie": "« tie_word_embeddings » contredit le reste de la configuration : {detail}. Gardez l’une des deux indications.",
+    "contradictory-tie": "« tie_word_embeddings » n’a pas la même valeur ici et dans « text_config ». Gardez l’une des deux.",
+    "tied-with-a-head": "« tie_word_embeddings » vaut true, et les poids ont pourtant une matrice de sortie à part (lm_head.weight). Corrigez la clé.",
+    "untied-without-a-head": "« tie_word_embeddings » vaut false, et les poids n’ont pourtant pas de matrice de sortie (lm_head.weight). Corrigez la clé.",
+    "dtype-conflict": "« torch_dtype » et « dtype » diffèrent : ce sont deux noms du même réglage. Gardez l’une des deux clés.",
+    "quantised": "Ces poids sont déjà quantifiés (« quantization_config »). Donnez la configuration du modèle d’origine : la méthode QLoRA le quantifie elle-même.",
     "needs-eager": "Cette architecture demande l’attention « eager » : « sdpa » ne calcule pas le plafonnement de ses scores. Choisissez eager.",
     "no-table": "Les tables de cette architecture n’ont pas pu être chargées : seule la facture fixe est montrée.",
     "unknown-target": "Cette architecture n’a pas de module « {detail} ».",
@@ -61,11 +65,7 @@
 
   /** What is worth knowing of a model that is accepted. */
   const NOTES = {
-    "dtype-conflict": "« torch_dtype » et « dtype » diffèrent dans ce fichier ; seul le format choisi ci-dessous compte.",
     "nested-text-config": "Le modèle de langage est celui de « text_config » ; la partie visuelle n’est pas comptée.",
-    "quantized": "Ces poids sont déjà quantifiés ; l’estimation part des poids d’origine.",
-    "sequence-too-long": "La longueur demandée dépasse celle que ce modèle annonce.",
-    "no-table": FAULTS["no-table"],
   };
 
   /** Why an estimate is no exact trace: of what the tables say nothing, or not quite. */
@@ -80,12 +80,18 @@
     "optimizer": "Cet optimiseur n’a pas été tracé.",
     "attention": "Cette attention n’a pas été tracée pour cette architecture.",
     "adapter": "L’adaptateur n’a pas été tracé hors entraînement.",
+    "small-tensors": "De si petits tenseurs restent en partie dans le tas du système, ce que seule une trace compte.",
+    "window-cache": "Le cache d’une attention à fenêtre glissante n’a pas été tracé.",
     "float16": "Le format float16 n’a pas été tracé ; bfloat16 l’a été.",
     "no-table-targets": "Ces modules ciblés n’ont pas été tracés ensemble.",
     "no-table-logits": "Ces logits n’ont pas été tracés.",
     "no-table-beyond-window": "Des séquences plus longues que la fenêtre glissante n’ont pas été tracées ici.",
     "no-table-double-quant": "La double quantification n’a pas été tracée ici.",
     "no-table-one-sequence": "Le lot de cette taille n’a pas été tracé ici.",
+    "no-table-dimension": "Les tables ne descendent pas à une dimension aussi petite.",
+    "no-table-depth": "Ce nombre de couches n’a pas été tracé ici.",
+    "reentrant": "L’ancienne variante des points de contrôle n’a pas été tracée.",
+    "modules-to-save": "Les modules entraînés en entier à côté de l’adaptateur n’ont pas été tracés.",
     "no-table-dtype": "Ce format de nombres n’a pas été tracé ici.",
   };
 
@@ -102,25 +108,15 @@
   /** @param {string} code */
   const reason = (code) => spaced(REASONS[code] ?? `Ce cas n’a pas été tracé (${code}).`);
 
-  const WHERE = {
-    forward: "pendant la passe avant",
-    backward: "pendant la passe arrière",
-    optimizer_step: "pendant la mise à jour",
-    prefill: "à la lecture de l’invite",
-    decode: "pendant la génération",
-    load: "au chargement",
-  };
+  const { where, coexisting, methods, weighty } = window.Sitegen.data.words;
 
   /** What coexists at the peak, from what is there. @param {string} phase @param {Record<string, number>} at bytes by component */
-  function coexisting(phase, at, options) {
-    const weighty = (name) => (at[name] ?? 0) > 0.05 * Object.values(at).reduce((sum, bytes) => sum + bytes, 0);
-    if (phase === "optimizer_step") return "poids, gradients et état de l’optimiseur y sont tous ensemble, avec les tampons du calcul";
-    if (phase === "backward" && weighty("logits_and_loss")) return "les logits et leur gradient s’y ajoutent aux activations gardées";
-    if (phase === "backward" && options.gradient_checkpointing) return "une couche y recalcule ses activations à côté des gradients";
-    if (phase === "backward") return "les gradients s’y ajoutent aux activations encore gardées";
-    if (phase === "forward" && options.mode === "training") return "toutes les activations que lira la passe arrière sont déjà là";
-    if (weighty("kv_cache")) return "le cache KV y grandit à côté des poids";
-    return "aux poids s’ajoutent les tampons d’une couche et les logits";
+  function together(phase, at, peak, options) {
+    const weighs = (name) => (at[name] ?? 0) > weighty * peak;
+    if (phase === "optimizer_step") return "step";
+    if (phase === "backward") return weighs("logits_and_loss") ? "loss" : options.gradient_checkpointing ? "recompute" : "backward";
+    if (options.mode === "training") return "kept";
+    return weighs("kv_cache") ? "cache" : "layer";
   }
 
   /** The phase that peaks, and why, in one sentence; then the heaviest component. */
@@ -128,21 +124,19 @@
     const at = result.components;
     const [heaviest, bytes] = Object.entries(at).reduce((most, entry) => (entry[1] > most[1] ? entry : most), ["weights", 0]);
     const step = options.mode === "training" && result.phase.step ? `, étape ${result.phase.step}` : "";
-    const sentence = `Le pic survient ${WHERE[result.phase.name] ?? result.phase.name}${step} : ${coexisting(result.phase.name, at, options)}.`;
+    const sentence = `Le pic survient ${where[result.phase.name]}${step} : ${coexisting[together(result.phase.name, at, result.peak_bytes, options)]}.`;
     return spaced(`${sentence} Le poste le plus lourd : ${names[heaviest].toLowerCase()}, ${percent(bytes / result.peak_bytes)}.`);
   }
-
-  const METHODS = { full: "entraînement complet", lora: "LoRA", qlora: "QLoRA" };
 
   /** One line for what is estimated. @param {object} model @param {object} o @param {Record<string, string>} values @param {object} data */
   function recap(model, o, values, data) {
     const words = [model.name];
     const trains = o.mode === "training";
     if (!trains) words.push(data.modes[o.mode].toLowerCase());
-    if (trains || o.method !== "full") words.push(METHODS[o.method]);
+    if (trains || o.method !== "full") words.push(methods[o.method]);
     if (o.method !== "full") words.push(`rang ${o.lora_rank}`);
     words.push(values.numbers === "mixed" ? "précision mixte" : o.dtype);
-    words.push(`${number(o.batch_size)} × ${number(o.sequence_length)} jetons`);
+    words.push(`${number(o.batch_size)}${NO_BREAK}× ${number(o.sequence_length)}${NO_BREAK}jetons`);
     if (trains && o.optimizer !== "adamw") words.push(data.optimizers[o.optimizer]);
     if (o.gradient_checkpointing) words.push("points de contrôle");
     return words.join(" · ");
