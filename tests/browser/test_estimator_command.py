@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import pytest
@@ -24,6 +24,14 @@ pytestmark = pytest.mark.browser
 
 OTHERS = ("model", "revision", "config", "output", "repeat", "force", "as_json", "cards", "device")
 """Options of the commands that are no part of a case, or that `case_from` is given apart."""
+
+# The former state's command may come until the page has taken the new one: it is struck out then, and not before.
+GO: Final = """async (state) => {
+  const changed = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
+  location.hash = state;
+  await changed;
+  document.querySelector('[data-part=command]').textContent = '';
+}"""
 
 
 def drawn(count: int) -> list[State]:
@@ -62,8 +70,7 @@ def expected(state: State, name: str) -> Case:
 
 def commands(page: Page, state: State) -> list[list[str]]:
     """The words of each command that the page writes for a state."""
-    page.evaluate("() => { document.querySelector('[data-part=command]').textContent = ''; }")
-    page.evaluate("state => { location.hash = state; }", urlencode(state))
+    page.evaluate(GO, urlencode(state))
     expect(part(page, "command")).not_to_be_empty()
     text = part(page, "command").text_content() or ""
     return [shlex.split(line) for line in text.replace("\\\n", " ").split("\n\n")]
