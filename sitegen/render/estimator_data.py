@@ -101,12 +101,15 @@ def _files(measurements: Path, stack: dict[str, str] | None) -> list[Path]:
 
 
 def _lean(stored: StoredTables) -> dict[str, Any]:
-    """A file without what the page does not read: seals, and options that are the usual ones."""
+    """A file without what the page does not read: seals, and options that are the usual ones.
+
+    A peak is a list: the place of each component's polynomial, in the order of the components, -1 where it has none.
+    """
     usual = msgspec.to_builtins(_DEFAULTS)
     lean = [
         {
             "key": {name: given for name, given in msgspec.to_builtins(one.key).items() if given != usual[name]},
-            "phases": [msgspec.to_builtins(phase) for phase in one.phases],
+            "phases": [{"name": phase.name, "peaks": [_placed(peak) for peak in phase.peaks]} for phase in one.phases],
             "depths": msgspec.to_builtins(one.depths),
             "gradients": one.gradients,
             "optimizer_state": one.optimizer_state,
@@ -114,6 +117,11 @@ def _lean(stored: StoredTables) -> dict[str, Any]:
         for one in stored.tables
     ]
     return {"stack": stored.stack, "polynomials": stored.polynomials, "tables": lean}
+
+
+def _placed(peak: Mapping[str, int]) -> list[int]:
+    """A peak as a list."""
+    return [peak.get(part, -1) for part in composition.COMPONENTS]
 
 
 def _runtime(pages: RuntimePages) -> dict[str, Any]:

@@ -45,7 +45,7 @@ WATCH: Final = """document.addEventListener('DOMContentLoaded', () => {
     return panel;
   };
   const restored = EstimatorPage.restored;
-  EstimatorPage.restored = (...given) => { window.shown = null; return restored(...given); };
+  EstimatorPage.restored = (...given) => { const found = restored(...given); window.shown = null; return found; };
 })"""
 SHOWN: Final = """async (state) => {
   const changed = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));

@@ -68,7 +68,10 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
 
   /** The peaks of a phase, each as the lists of its components and of their polynomials; made once. */
   function peaksOf(table, entry) {
-    table.peaks ??= Object.fromEntries(table.phases.map(({ name, peaks }) => [name, peaks.map((peak) => [Object.keys(peak), Object.values(peak)])]));
+    const parts = data().composition.components;
+    const held = (peak) => parts.flatMap((part, place) => (peak[place] < 0 ? [] : [[part, peak[place]]]));
+    const listed = (peak) => [held(peak).map(([part]) => part), held(peak).map(([, index]) => index)];
+    table.peaks ??= Object.fromEntries(table.phases.map(({ name, peaks }) => [name, peaks.map(listed)]));
     return table.peaks[entry] ?? table.peaks[entry.replace(/_again$/, "")]; // as the first time, unless the table says otherwise
   }
 
@@ -258,7 +261,7 @@ window.Sitegen = Object.assign(window.Sitegen ?? {}, (() => {
   /** Parameters that are held in 4 bits: twice the packed part of the weights. */
   function quantisedOf(file, table, at) {
     if (table.key.method !== "qlora") return 0;
-    const packed = termsOf(file, table.phases[0].peaks[0].weights).filter(([text]) => text.includes(PACKED) && text.length > "{d/2}".length);
+    const packed = termsOf(file, table.phases[0].peaks[0][data().composition.components.indexOf("weights")]).filter(([text]) => text.includes(PACKED) && text.length > "{d/2}".length);
     return 2 * packed.reduce((sum, [text, factor]) => sum + factor * monomial(text)(at), 0);
   }
 
