@@ -9,7 +9,7 @@ from sitegen.memory import catalogue, cuda, formulas
 from sitegen.memory.formulas import DEFAULT_PARAMETERS_BILLIONS, EXAMPLE_ACTIVATIONS_GB, MIXED_ADAM
 from sitegen.render import worked, worked_large
 from sitegen.render.series import Series
-from sitegen.render.tables import Cell, Column, Row, Table
+from sitegen.render.tables import Cell, Column, Row, Table, arithmetic
 from sitegen.units import GB_BYTES, MIB_BYTES
 
 _NOT_RUN: Final = "Calculé, non exécuté ici."
@@ -100,7 +100,7 @@ def quantised_weights(_: Series) -> Table:
             Column("Plongements, tête de sortie et normalisations en 16 bits", "Go", numeric=True),
         ),
         tuple(
-            Row(Cell(name), (_computed(bits, _decimals(bits)), _bytes(every), _bytes(real)))
+            Row(Cell(name), (arithmetic(bits, _decimals(bits)), _bytes(every), _bytes(real)))
             for name, bits, every, real in rows
         ),
         f"{_NOT_RUN} Les deux premières lignes valent pour tous les poids. Les échelles du 8 bits n’y sont pas.",
@@ -114,7 +114,7 @@ def logits_by_vocabulary(_: Series) -> Table:
     for entry in sorted(found, key=lambda entry: int(entry.config["vocab_size"])):
         vocabulary = int(entry.config["vocab_size"])
         copy = formulas.logits_bytes(1, worked_large.TOKENS, vocabulary, 4)
-        rows.append(Row(Cell(entry.name), (_computed(vocabulary, 0), _bytes(copy))))
+        rows.append(Row(Cell(entry.name), (arithmetic(vocabulary, 0), _bytes(copy))))
     return Table(
         "logits-et-vocabulaire",
         f"Une copie des logits en float32, pour {number(worked_large.TOKENS)} jetons",
@@ -132,7 +132,7 @@ def card_units(_: Series) -> Table:
         cells = (
             Cell(number(card.nominal_gib), card.nominal_gib, kind="quoted"),
             Cell(number(card.total_bytes / MIB_BYTES), card.total_bytes, href=card.source, kind="quoted"),
-            _computed(card.total_bytes / GB_BYTES, 1),
+            arithmetic(card.total_bytes / GB_BYTES, 1),
         )
         rows.append(Row(Cell(card.name), cells))
     return Table(
@@ -154,16 +154,11 @@ def _decimals(bits: float) -> int:
     return 0 if bits == round(bits) else 1 if bits * 10 == round(bits * 10) else 2
 
 
-def _computed(value: float, decimals: int) -> Cell:
-    """A number that is arithmetic."""
-    return Cell(number(value, decimals), value, kind="arithmetic")
-
-
 def _bytes(size_bytes: int) -> Cell:
     """A size in Go, to a hundredth."""
-    return _computed(size_bytes / GB_BYTES, 2)
+    return arithmetic(size_bytes / GB_BYTES, 2)
 
 
 def _gb(value: float) -> Cell:
     """A size given in Go, to a tenth where it is not whole."""
-    return _computed(value, 0 if value == round(value) else 1)
+    return arithmetic(value, 0 if value == round(value) else 1)

@@ -10,7 +10,7 @@ from sitegen.memory.shapes import Shape, shape
 from sitegen.render import calculator_inference as inference
 from sitegen.render import calculator_lora as lora
 from sitegen.render.series import Series
-from sitegen.render.tables import Cell, Column, Row, Table
+from sitegen.render.tables import Cell, Column, Row, Table, arithmetic
 from sitegen.units import GB_BYTES
 
 _NOTE: Final = "Calculé d’après les configurations publiées, non exécuté ici."
@@ -60,7 +60,7 @@ def _cached_row(model: Shape) -> Row:
     counts = (model.full_layers, model.window_layers, model.dimensions["kv_heads"])
     return Row(
         Cell(model.name, lang="en"),
-        (*(_arithmetic(count) for count in counts), *(_arithmetic(value, decimals) for value, decimals in sizes)),
+        (*(arithmetic(count) for count in counts), *(arithmetic(value, decimals) for value, decimals in sizes)),
     )
 
 
@@ -71,7 +71,7 @@ def adapted_matrices(_: Series) -> Table:
     for matrix in PROJECTIONS:
         widths = matrix.widths(model.dimensions)
         parameters = lora_matrix_parameters(lora.EXAMPLE_RANK, model.dimensions["layers"], *widths)
-        rows.append(Row(Cell(matrix.name, lang="en"), tuple(_arithmetic(each) for each in (*widths, parameters))))
+        rows.append(Row(Cell(matrix.name, lang="en"), tuple(arithmetic(each) for each in (*widths, parameters))))
     return Table(
         "matrices-lora",
         f"Ce que chaque matrice ajoute, au rang {lora.EXAMPLE_RANK}, pour {model.name}",
@@ -105,8 +105,3 @@ def _share_row(model: Shape) -> Row:
         Cell(model.name, lang="en"),
         tuple(Cell(percent(share, 2).removesuffix("\u00a0%"), share, kind="arithmetic") for share in shares),
     )
-
-
-def _arithmetic(value: float, decimals: int = 0) -> Cell:
-    """A number that is computed."""
-    return Cell(number(value, decimals), value, kind="arithmetic")

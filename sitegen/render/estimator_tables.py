@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitegen.french import number
 from sitegen.memory.catalogue import CatalogueModel, model
 from sitegen.memory.formulas import (
     MIXED_ADAM,
@@ -14,7 +13,7 @@ from sitegen.memory.formulas import (
 )
 from sitegen.render.estimator_options import OPTIONS, Option, Place
 from sitegen.render.series import Series
-from sitegen.render.tables import Cell, Column, Row, Table
+from sitegen.render.tables import Cell, Column, Row, Table, arithmetic
 from sitegen.units import GB_BYTES
 
 _EXAMPLES: Final = ("smollm2-135m", "llama-3.2-1b", "qwen3-4b", "llama-3.1-8b", "qwen2.5-14b", "llama-3.3-70b")
@@ -76,8 +75,8 @@ def _bill(entry: CatalogueModel) -> Row:
     return Row(
         Cell(entry.name),
         (
-            Cell(number(billions, 3), billions, kind="arithmetic"),
-            *(Cell(number(size, 1), size, kind="arithmetic") for size in sizes),
+            arithmetic(billions, 3),
+            *(arithmetic(size, 1) for size in sizes),
         ),
     )
 

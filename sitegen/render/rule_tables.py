@@ -16,7 +16,7 @@ from sitegen.memory.formulas import (
 from sitegen.render import worked
 from sitegen.render.calculator_training import PRESET_NAMES, SHARE_NAMES
 from sitegen.render.series import Series
-from sitegen.render.tables import Cell, Column, Row, Table
+from sitegen.render.tables import Cell, Column, Row, Table, arithmetic
 from sitegen.units import GB_BYTES
 
 _LARGER_CARDS: Final = " et de ".join(gigabytes(size) for size in worked.LARGER_CARDS_BYTES)
@@ -48,8 +48,8 @@ def seven_billion(_: Series) -> Table:
             Row(
                 Cell(name),
                 (
-                    _arithmetic(each),
-                    _arithmetic(total / GB_BYTES),
+                    arithmetic(each),
+                    arithmetic(total / GB_BYTES),
                     Cell("tient" if total < worked.LARGE_CARD_BYTES else "ne tient pas"),
                 ),
             )
@@ -68,7 +68,7 @@ def mixed_bytes(_: Series) -> Table:
         "composantes-precision-mixte",
         "Adam en précision mixte, composante par composante, pour 7 milliards de paramètres",
         (Column("Composante"), Column("Par paramètre", "octets", numeric=True), Column("Mémoire", "Go", numeric=True)),
-        tuple(Row(Cell(name), (_arithmetic(each), _example(each))) for name, each in shares),
+        tuple(Row(Cell(name), (arithmetic(each), _example(each))) for name, each in shares),
         "Calculé, non exécuté ici.",
     )
 
@@ -89,7 +89,7 @@ def presets(_: Series) -> Table:
                 Cell(PRESET_NAMES[preset.key]),
                 (
                     Cell(_shares(preset)),
-                    _arithmetic(preset.bytes_per_parameter),
+                    arithmetic(preset.bytes_per_parameter),
                     _example(preset.bytes_per_parameter),
                 ),
             )
@@ -106,11 +106,6 @@ def _shares(preset: Preset) -> str:
     )
 
 
-def _arithmetic(value: float) -> Cell:
-    """A number that is computed."""
-    return Cell(number(value), value, kind="arithmetic")
-
-
 def _example(bytes_per_parameter: float) -> Cell:
     """What the example's parameters take, in Go."""
-    return _arithmetic(training_vram(DEFAULT_PARAMETERS_BILLIONS, bytes_per_parameter, 0).model)
+    return arithmetic(training_vram(DEFAULT_PARAMETERS_BILLIONS, bytes_per_parameter, 0).model)

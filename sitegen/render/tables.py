@@ -119,6 +119,11 @@ def rebased(table: Table, root: str) -> Table:
     return replace(table, rows=tuple(_rebased_row(row, root) for row in table.rows))
 
 
+def arithmetic(value: float, decimals: int = 0) -> Cell:
+    """A number that is computed, and was not run here."""
+    return Cell(number(value, decimals), value, kind="arithmetic")
+
+
 def _rebased_row(row: Row, root: str) -> Row:
     """The row with the addresses of its cells relative to the page."""
     return replace(row, header=_rebased(row.header, root), cells=tuple(_rebased(cell, root) for cell in row.cells))
